@@ -1,1 +1,38 @@
-"""Wakeful."""
+"""Wakeful: decide among the options that are available right now, and learn from what happens."""
+
+from wakeful import regret
+from wakeful.bandit import Bandit
+from wakeful.entries import Kernels
+from wakeful.exp3 import SBExp3, SIExp3
+from wakeful.index import SleepingThompson, SleepingUCB, Uniform
+from wakeful.ordering import FixedOrdering, OrderingExp4
+from wakeful.per_set import PerSet
+from wakeful.play import play
+from wakeful.policy import Decision, Guarantee, Policy
+from wakeful.sleeping_exp3 import SleepingExp3, SleepingExp3G
+from wakeful.stationary import stationary
+from wakeful.suite import check_policy
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bandit",
+    "Decision",
+    "FixedOrdering",
+    "Guarantee",
+    "Kernels",
+    "OrderingExp4",
+    "PerSet",
+    "Policy",
+    "SBExp3",
+    "SIExp3",
+    "SleepingExp3",
+    "SleepingExp3G",
+    "SleepingThompson",
+    "SleepingUCB",
+    "Uniform",
+    "check_policy",
+    "play",
+    "regret",
+    "stationary",
+]

@@ -1,0 +1,269 @@
+"""Exponential weights against any adversary: SI-EXP3 for internal regret, SB-EXP3 for external regret."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.compile import kernel
+from wakeful.entries import Floats, Ints, Kernels
+from wakeful.inputs import real, whole
+from wakeful.policy import Guarantee, Policy
+from wakeful.rates import AWAKE, CONSTANT, EPOCH, ROUNDS, Rate, check_horizon, check_rate, gibbs, rate_at
+from wakeful.stationary import solve
+
+ANYTIME = 2.0  # what our default rate is multiplied by, compared with the rate that the bound asks for
+
+
+class SwitchState(NamedTuple):
+    """`losses[i, j]`: estimated loss of playing j whenever i was played, less the learner's own."""
+
+    losses: Floats  # (K, K)
+    clock: Ints  # decisions, awake arms over all decisions
+
+
+class Bound(NamedTuple):
+    """Upper bounds on the expected internal regret E[R(i -> j)], for every pair of arms."""
+
+    paper: float  # Theorem 1 as printed: 2 sqrt(2 log K sum |S_t|)
+    sharpened: float  # for this policy's own learning rate, without |S_t| under the root
+
+
+@dataclass(frozen=True)
+class SIExp3(Policy):
+    """SI-EXP3, Algorithm 1: small sleeping internal regret against any losses and any awake sets.
+
+    One expert i -> j per pair of arms says "play j where you would play i"; the play is the fixed point of
+    their weighted advice, the stationary law of the chain with rates `exp(-eta_t L[i, j])` on the awake
+    arms. After arm k lost l, for every other awake arm i: `L[k, i] -= l`, `L[i, k] += l p(i) / (p(k) + gamma_t)`.
+
+    Parameters:
+        eta: the learning rate: a constant; `"anytime"`, `ANYTIME sqrt(log(K(K-1)) / 2t)`; `"sqrt"`, t^-1/2,
+            the paper's experiments; `"horizon"`, `sqrt(log(K(K-1)) / horizon)`; `"paper"`,
+            `sqrt(log K / (2 sum |S_s|))`, Theorem 1's, online; `"doubling"`, the horizon's rate for epochs of
+            1, 2, 4, ... rounds, each starting from nothing (feedback for an earlier epoch is dropped)
+        exploration: implicit exploration, `gamma_t = exploration * eta_t`; 0 is the paper
+        horizon: the number of rounds, for `eta="horizon"`
+
+    >>> from wakeful import Bandit
+    >>> bandit = Bandit(SIExp3(eta="sqrt", exploration=0.0), arms=["tea", "coffee"], seed=1)
+    >>> for _ in range(100):
+    ...     decision = bandit.choose()
+    ...     bandit.update(decision, loss=0.2 if decision.arm == "tea" else 0.8)
+    >>> bool(bandit.probabilities()[0] > 0.9)
+    True
+    """
+
+    eta: float | str = "anytime"
+    exploration: float = 0.25
+    horizon: float | None = None
+
+    schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt", "horizon", "paper", "doubling")
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_rate(self.eta, self.exploration, self.schedules)
+        check_horizon(self.eta, self.horizon)
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled half."""
+        return Kernels(_switch_law, _switch_learn, _switch_remember)
+
+    def start(self, n_arms: int) -> SwitchState:
+        """Return no losses and no decisions."""
+        return SwitchState(np.zeros((n_arms, n_arms)), np.zeros(2, np.int64))
+
+    def parameters(self, n_arms: int) -> Rate:
+        """Return the schedule for `n_arms` arms."""
+        size = _log_pairs(n_arms)
+        match self.eta:
+            case "anytime":
+                numerator, counter = ANYTIME * math.sqrt(size / 2), ROUNDS
+            case "sqrt":
+                numerator, counter = 1.0, ROUNDS
+            case "horizon":
+                numerator, counter = math.sqrt(size / float(self.horizon or 1.0)), CONSTANT
+            case "paper":
+                numerator, counter = math.sqrt(math.log(max(n_arms, 2)) / 2), AWAKE
+            case "doubling":
+                numerator, counter = math.sqrt(size), EPOCH
+            case _:
+                numerator, counter = float(self.eta), CONSTANT
+        return Rate(numerator, counter, float(self.exploration))
+
+    def bound(self, rounds: int, n_arms: int, awake_total: float | None = None) -> Bound:
+        """Return the bounds on E[R(i -> j)] after `rounds` rounds: the paper's and the sharpened one.
+
+        Parameters:
+            rounds: how many rounds
+            n_arms: K
+            awake_total: sum of |S_t|, by default K in every round
+
+        >>> SIExp3(eta="horizon", horizon=10_000, exploration=0.0).bound(10_000, n_arms=10)
+        Bound(paper=1357.2..., sharpened=424.2...)
+        """
+        whole("rounds", rounds, "a number of rounds", 0)
+        whole("n_arms", n_arms, "a number of arms, at least 1", 1)
+        awake = real("awake_total", rounds * n_arms if awake_total is None else awake_total, "a sum of |S_t|", 0.0)
+        size = _log_pairs(n_arms)
+        c, counter, exploration = self.parameters(n_arms)
+        root = math.sqrt(rounds)
+        if counter == CONSTANT:
+            sharpened = size / c + (1.0 + exploration) * c * rounds
+        elif counter == EPOCH:
+            sharpened = (2.0 + exploration) * sum(math.sqrt(size * 2**m) for m in range(rounds.bit_length()))
+        elif counter == ROUNDS:
+            # rounds with eta_t > 1, at most c^2 of them, cost at most 1 each
+            sharpened = (size / c + (1.0 + exploration) * 2.0 * c) * root + c * c
+        else:
+            sharpened = size / c * math.sqrt(awake) + (1.0 + exploration) * 2.0 * c * root + c * c
+        return Bound(2.0 * math.sqrt(2.0 * math.log(n_arms) * awake), sharpened)
+
+    def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee:
+        """Return the sharpened bound: internal regret, any losses."""
+        return Guarantee("internal", "any", self.bound(rounds, n_arms, awake_total).sharpened)
+
+    def switch_gains(self, state: SwitchState) -> Floats:
+        """Return -L: the estimated gain, so far, of playing j whenever i was played and j was awake."""
+        return 0.0 - state.losses
+
+
+class ArmState(NamedTuple):
+    """`losses[i]`: estimated loss of arm i while awake, less the learner's own."""
+
+    losses: Floats  # (K,)
+    clock: Ints  # decisions, awake arms less one over all decisions
+
+
+@dataclass(frozen=True)
+class SBExp3(Policy):
+    """SB-EXP3: small sleeping external regret against any losses and awake sets, O(|S_t|) a round.
+
+    `p(i)` is proportional to `exp(-eta_t L[i])` on the awake arms; after arm k lost l, every awake arm i gets
+    `L[i] += 1{i = k} l / p(k) - l`. Good where losses do not depend on what is awake; where they do, no
+    order of the arms is good, and `SIExp3` or `PerSet` is the one to take.
+
+    Parameters:
+        eta: the learning rate: a constant; `"anytime"`, `sqrt(log K / (2 sum(|S_s| - 1)))`; `"sqrt"`, t^-1/2
+        exploration: implicit exploration, `gamma_t = exploration * eta_t` added to `p(k)`
+
+    >>> SBExp3().start(n_arms=3).losses
+    array([0., 0., 0.])
+    """
+
+    eta: float | str = "anytime"
+    exploration: float = 0.0
+
+    schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt")
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_rate(self.eta, self.exploration, self.schedules)
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled half."""
+        return Kernels(_arm_law, _arm_learn, _arm_remember)
+
+    def start(self, n_arms: int) -> ArmState:
+        """Return no losses and no decisions."""
+        return ArmState(np.zeros(n_arms), np.zeros(2, np.int64))
+
+    def parameters(self, n_arms: int) -> Rate:
+        """Return the schedule for `n_arms` arms."""
+        match self.eta:
+            case "anytime":
+                numerator, counter = math.sqrt(math.log(max(n_arms, 2)) / 2), AWAKE
+            case "sqrt":
+                numerator, counter = 1.0, ROUNDS
+            case _:
+                numerator, counter = float(self.eta), CONSTANT
+        return Rate(numerator, counter, float(self.exploration))
+
+    def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee:
+        """Return the bound on external regret, any losses: `log K / eta_T + sum eta_t (|S_t| - 1)`."""
+        c, counter, exploration = self.parameters(n_arms)
+        rivals = max(awake_total - rounds, 0)
+        size, root = math.log(n_arms), math.sqrt(rounds)
+        if counter == CONSTANT:
+            bound = size / c + c * rivals + exploration * c * rounds
+        elif counter == ROUNDS:
+            bound = size / c * root + 2.0 * c * (n_arms - 1) * root + exploration * 2.0 * c * root + c * c
+        else:
+            bound = (size / c + 2.0 * c) * math.sqrt(rivals) + exploration * 2.0 * c * root + c * c
+        return Guarantee("external", "any", bound)
+
+
+def _log_pairs(n_arms: int) -> float:
+    """Return log(K(K-1)), the log of the number of experts; with one arm there is nothing to tune."""
+    return math.log(max(n_arms * (n_arms - 1), 2))
+
+
+@kernel
+def _switch_law(rate: Rate, state: SwitchState, awake: Ints, p: Floats) -> None:
+    """Write the stationary law of the rates exp(-eta L) on the awake arms into `p`."""
+    n = awake.size
+    if n == 1:
+        p[awake[0]] = 1.0
+        return
+    rounds = state.clock[0] + 1
+    eta = rate_at(rate, rounds, state.clock[1] + n)
+    if rate.counter == EPOCH and (rounds & (rounds - 1)) == 0:
+        eta = 0.0  # the first round of an epoch forgets
+    weights = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            weights[i, j] = -eta * state.losses[awake[i], awake[j]]
+    law = np.empty(n)
+    solve(weights, law)
+    for i in range(n):
+        p[awake[i]] = law[i]
+
+
+@kernel
+def _switch_remember(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm: int, coin: float) -> float:
+    """Count the decision; its memo is its learning rate. A new epoch of the doubling trick forgets."""
+    state.clock[0] += 1
+    state.clock[1] += awake.size
+    if rate.counter == EPOCH and (state.clock[0] & (state.clock[0] - 1)) == 0:
+        state.losses[:] = 0.0
+    return rate_at(rate, state.clock[0], state.clock[1])
+
+
+@kernel
+def _switch_learn(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
+    """Change row and column `arm` of `state.losses` on the awake arms."""
+    if rate.counter == EPOCH and memo != rate_at(rate, state.clock[0], state.clock[1]):
+        return  # decided in an epoch that is over
+    weight = loss / (p[arm] + rate.exploration * memo)
+    for i in awake:
+        if i != arm:
+            state.losses[arm, i] -= loss
+            state.losses[i, arm] += p[i] * weight
+
+
+@kernel
+def _arm_law(rate: Rate, state: ArmState, awake: Ints, p: Floats) -> None:
+    """Write p(i) proportional to exp(-eta L[i]) into `p`."""
+    eta = rate_at(rate, state.clock[0] + 1, state.clock[1] + awake.size - 1)
+    gibbs(state.losses, eta, awake, p)
+
+
+@kernel
+def _arm_remember(rate: Rate, state: ArmState, awake: Ints, p: Floats, arm: int, coin: float) -> float:
+    """Count the decision; its memo is its learning rate."""
+    state.clock[0] += 1
+    state.clock[1] += awake.size - 1
+    return rate_at(rate, state.clock[0], state.clock[1])
+
+
+@kernel
+def _arm_learn(rate: Rate, state: ArmState, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
+    """Add the centred estimate to `state.losses` on the awake arms; alone, an arm teaches nothing."""
+    if awake.size == 1:
+        return
+    for i in awake:
+        state.losses[i] -= loss
+    state.losses[arm] += loss / (p[arm] + rate.exploration * memo)

@@ -1,0 +1,70 @@
+"""`play`: run a policy through given rounds, compiled where it has kernels."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wakeful.entries import Floats, Ints, Mask
+from wakeful.inputs import must_be
+from wakeful.policy import Policy, a_policy, compiled, decide
+
+
+def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Generator, state: Any = None) -> Ints:
+    """Return the arm played in each round, -1 where nobody is awake, with immediate feedback.
+
+    One uniform number is drawn a round, so a `Bandit` with the same stream makes the same choices.
+
+    Parameters:
+        policy: what to run
+        awake: (T, K) truth values, who is awake
+        losses: (T, K) numbers in [0, 1]; those of sleepers are never looked at
+        rng: where the uniform numbers come from
+        state: to go on from, changed in place; by default the policy's own start
+
+    >>> from wakeful import SleepingUCB
+    >>> awake = np.array([[True, False], [False, True], [False, False]])
+    >>> play(SleepingUCB(), awake, np.zeros((3, 2)), np.random.default_rng(0))
+    array([ 0,  1, -1])
+    """
+    a_policy(policy)
+    mask, values = _rounds(awake, losses)
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
+    state = policy.start(mask.shape[1]) if state is None else state
+    choices = np.empty(mask.shape[0], np.int64)
+    if policy.kernels is None:
+        _play_plainly(policy, state, mask, values, rng, choices)
+        return choices
+    run = compiled(policy, "play", state, mask.shape[1])
+    run(mask, values, rng, choices, policy.fields(state, mask.shape[1]))
+    return choices
+
+
+def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
+    """Return both as contiguous (T, K) arrays, if they are."""
+    mask = np.ascontiguousarray(awake)
+    if mask.dtype != np.bool_:
+        raise TypeError(must_be("awake", "a (T, K) array of truth values", awake))
+    if mask.ndim != 2 or mask.shape[1] == 0:
+        raise ValueError(must_be("awake", "of shape (T, K), K at least 1", mask.shape))
+    values = np.ascontiguousarray(losses, dtype=np.float64)
+    if values.shape != mask.shape:
+        raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))
+    if not ((values >= 0.0) & (values <= 1.0) | ~mask).all():
+        raise ValueError(must_be("losses", "between 0 and 1 where awake", losses))
+    return mask, values
+
+
+def _play_plainly(
+    policy: Policy, state: Any, awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints
+) -> None:
+    """Do the same one round at a time, for a policy without kernels."""
+    clock = 0
+    for t in range(choices.size):
+        choices[t] = -1
+        if awake[t].any():
+            clock += 1
+            decision = decide(policy, state, awake[t], rng.random(), clock)
+            policy.update(state, decision, float(losses[t, decision.arm]))
+            choices[t] = decision.arm

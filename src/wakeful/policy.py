@@ -1,0 +1,254 @@
+"""What a policy is: parameters, the state it starts from, the law it plays, what it learns.
+
+A `Policy` is a frozen dataclass of parameters. Its state is a named tuple of arrays, owned by whoever
+runs it, and a sum of one increment per feedback (and one per decision), so that late, reordered and
+missing feedback are nothing special. What feedback needs to know of the decision travels in `Decision`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+
+from wakeful.compile import native
+from wakeful.entries import CLOSE, EXAMPLES, Floats, Kernels, Mask, draw, entries, indices
+from wakeful.inputs import did_you_mean, must_be
+
+
+class Decision(NamedTuple):
+    """One choice, and all that its feedback needs: keep it, log it, send it as JSON, bring it back.
+
+    For a `Bandit`, arms are names; for a policy's own `update`, they are indices.
+
+    Parameters:
+        arm: the arm chosen
+        probability: with which it was chosen
+        awake: the arms that were available, in the order of the bandit's arms
+        probabilities: of all arms at decision time, zero on sleepers
+        clock: how many decisions this was, counted from one
+        memo: the policy's own note to its feedback (a learning rate, a propensity, a coin)
+    """
+
+    arm: Any
+    probability: float
+    awake: tuple[Any, ...]
+    probabilities: Floats
+    clock: int
+    memo: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as plain numbers and lists, ready for JSON; exact, not rounded."""
+        return {**self._asdict(), "awake": list(self.awake), "probabilities": self.probabilities.tolist()}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Decision":
+        """Return the decision that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
+        if not isinstance(record, Mapping) or set(record) != set(cls._fields):
+            raise ValueError(must_be("decision", f"a record of {', '.join(cls._fields)}", record))
+        try:
+            probabilities = np.array(record["probabilities"], dtype=np.float64)
+            awake = tuple(record["awake"])
+        except (TypeError, ValueError):
+            raise ValueError(must_be("decision", "a record whose awake and probabilities are lists", record)) from None
+        return cls(**{**record, "probabilities": probabilities, "awake": awake})
+
+    def __eq__(self, other: object) -> bool:
+        """Compare field by field, arrays exactly."""
+        if not isinstance(other, Decision):
+            return NotImplemented
+        return np.array_equal(self.probabilities, other.probabilities) and self._key() == other._key()
+
+    def __ne__(self, other: object) -> bool:
+        """Negate `==`; a tuple would compare arrays by itself."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Hash everything but the array."""
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.arm, self.probability, self.awake, self.clock, self.memo)
+
+
+# A decision from its six fields at once: half the time of `Decision(...)`.
+new_decision = cast(Callable[[tuple[Any, ...]], Decision], partial(tuple.__new__, Decision))
+
+
+class Guarantee(NamedTuple):
+    """What a policy's theory promises: a bound on the expectation of one regret, in one kind of world."""
+
+    regret: str  # "internal", "external" or "ordering"
+    losses: str  # "any", or "iid" where losses must be drawn independently of what is awake
+    bound: float
+
+
+class Nothing(NamedTuple):
+    """The parameters of a policy without any."""
+
+    unused: float = 0.0
+
+
+class Policy(ABC):
+    """A way to choose among awake arms; subclass it as a frozen dataclass of parameters.
+
+    Write `start`, `probabilities` and `update` in plain Python, or `start` and `kernels` (then the other
+    two come with them, and the compiled loop too). Class variables say what `check_policy` may expect.
+    """
+
+    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the law
+    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same law
+    grows: ClassVar[bool] = False  # the state takes more memory the longer it runs
+
+    @property
+    def kernels(self) -> Kernels | None:
+        """The compiled half of the policy, or None for one in plain Python; a class attribute will do."""
+        return None
+
+    @abstractmethod
+    def start(self, n_arms: int) -> Any:
+        """Return the state before the first round: a named tuple of NumPy arrays."""
+
+    def probabilities(self, state: Any, awake: Mask) -> Floats:
+        """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
+        p = np.zeros(awake.size)
+        compiled(self, "law", state, p.size)(awake, p, self.fields(state, p.size))
+        return p
+
+    def remember(self, state: Any, decision: Decision, coin: float) -> float:
+        """Count a decision in `state`; return its memo. `coin` is uniform, independent of the arm."""
+        if self.kernels is None:
+            return 0.0
+        p, awake = decision.probabilities, np.array(decision.awake, np.int64)
+        return self.kernels.remember(self.parameters(p.size), state, awake, p, decision.arm, coin)
+
+    def update(self, state: Any, decision: Decision, loss: float) -> None:
+        """Add to `state`, in place, what `loss` says; `decision` holds indices of arms."""
+        p = decision.probabilities
+        awake = np.zeros(p.size, np.bool_)
+        awake[list(decision.awake)] = True
+        arm, probability, _, _, _, memo = decision
+        compiled(self, "update", state, p.size)(awake, p, arm, probability, memo, loss, self.fields(state, p.size))
+
+    def grow(self, state: Any, n_arms: int) -> Any:
+        """Return `state` for `n_arms` arms, the new ones as if they had been asleep so far."""
+        grown = self.start(n_arms)
+        for old, new in zip(state, grown, strict=True):
+            new[tuple(map(slice, old.shape))] = old
+        return grown
+
+    def parameters(self, n_arms: int) -> Any:
+        """Return what the kernels see of the parameters: by default the dataclass fields as they are."""
+        names = _field_names(type(self))
+        return _parameters_type(names)(*(getattr(self, name) for name in names)) if names else Nothing()
+
+    def fields(self, state: Any, n_arms: int) -> tuple[Any, ...]:
+        """Return parameters and state in a row, as the entry points take them."""
+        return (*self.parameters(n_arms), *state)
+
+    def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee | None:
+        """Return the bound proven for `rounds` rounds with `awake_total` awake arms in sum, if there is one."""
+        return None
+
+    def switch_gains(self, state: Any) -> Floats:
+        """Return the K x K estimated gains of playing j whenever i was played, where the policy keeps them."""
+        raise ValueError(must_be("policy", "one that estimates switch gains, such as SIExp3()", self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as a name and parameters, ready for JSON."""
+        values = {name: getattr(self, name) for name in _field_names(type(self))}
+        plain = {k: v.to_dict() if isinstance(v, Policy) else v for k, v in values.items()}
+        return {"policy": _label(type(self)), "parameters": plain}
+
+    @staticmethod
+    def from_dict(record: Mapping[str, Any]) -> "Policy":
+        """Return the policy that `to_dict` wrote; a class of your own must have been imported."""
+        if not isinstance(record, Mapping) or set(record) != {"policy", "parameters"}:
+            raise ValueError(must_be("policy", "a record of policy and parameters", record))
+        known: dict[str, Any] = {_label(cls): cls for cls in _subclasses(Policy)}
+        name, values = record["policy"], record["parameters"]
+        if name not in known:
+            rule = "the name of a policy that is imported"
+            raise ValueError(must_be("policy", rule, name) + did_you_mean(name, known))
+        unknown = set(values) - set(_field_names(known[name]))
+        if unknown:
+            raise ValueError(must_be("parameters", f"among {_field_names(known[name])}", sorted(unknown)[0]))
+        policy: Policy = known[name](**{k: _restored(v) for k, v in values.items()})
+        return policy
+
+
+def a_policy(value: object) -> Policy:
+    """Return `value` if it is a policy, else say what is wrong with it."""
+    if isinstance(value, type) and issubclass(value, Policy):
+        raise TypeError(must_be("policy", f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, Policy):
+        raise TypeError(must_be("policy", "a Policy such as SIExp3()", value))
+    if not is_dataclass(value):
+        raise TypeError(must_be("policy", "a frozen dataclass", value))
+    return value
+
+
+def compiled(policy: Policy, entry: str, state: Any, n_arms: int) -> Callable[..., Any]:
+    """Return the entry point called `entry` of a policy with kernels, compiled for this state."""
+    assert policy.kernels is not None
+    types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
+    name = _name(policy)
+    lazy = getattr(entries(name, policy.kernels, *types), entry)
+    return native(lazy, name, *getattr(EXAMPLES, entry), policy.fields(state, n_arms))  # type: ignore[no-any-return]
+
+
+def decide(policy: Policy, state: Any, awake: Mask, u: float, clock: int) -> Decision:
+    """Choose an arm with the uniform `u` in plain Python, for policies without kernels; arms are indices."""
+    p = np.asarray(policy.probabilities(state, awake.copy()), dtype=np.float64)
+    if not is_law(p, awake):
+        name = f"{type(policy).__name__}.probabilities"
+        raise ValueError(must_be(name, "a law: non-negative, zero on sleepers, summing to one", p))
+    here = indices(awake)
+    arm, coin = draw(p, here, u)
+    decision = Decision(int(arm), float(p[arm]), tuple(here.tolist()), p, clock, 0.0)
+    memo = policy.remember(state, decision, coin)
+    return decision._replace(memo=memo) if memo else decision
+
+
+def is_law(p: Floats, awake: Mask) -> bool:
+    """Whether `p` is a law on the arms of `awake`: non-negative, zero elsewhere, summing to one."""
+    fits = p.shape == awake.shape and bool((p >= 0.0).all()) and not p[~awake].any()
+    return fits and abs(float(p.sum()) - 1.0) <= CLOSE
+
+
+def _restored(value: Any) -> Any:
+    """Return a parameter as it was: nested policies from records, tuples from lists."""
+    if isinstance(value, Mapping):
+        return Policy.from_dict(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _name(policy: Policy) -> str:
+    """Return the class name, with the inner policies' in brackets."""
+    inner = [_name(v) for v in (getattr(policy, n) for n in _field_names(type(policy))) if isinstance(v, Policy)]
+    return type(policy).__qualname__ + (f"[{','.join(inner)}]" if inner else "")
+
+
+def _label(cls: type) -> str:
+    """Return the name a class has in files: ours by itself, a user's with its module."""
+    ours = cls.__module__.partition(".")[0] == "wakeful"
+    return cls.__name__ if ours else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _subclasses(cls: Any) -> Iterator[type]:
+    """Yield every subclass of `cls` that has been imported, nearest last."""
+    for child in cls.__subclasses__():
+        yield from _subclasses(child)
+        yield child
+
+
+@cache
+def _field_names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+
+@cache
+def _parameters_type(names: tuple[str, ...]) -> Any:
+    return NamedTuple("Parameters", [(name, Any) for name in names])

@@ -1,0 +1,53 @@
+"""The random stream of a bandit: uniform numbers drawn in blocks, saved and restored between any two."""
+
+from operator import length_hint
+from typing import Any
+
+import numpy as np
+
+from wakeful.inputs import must_be
+
+BLOCK = 256  # one call for many numbers: a fifth of the time of a call for each
+
+
+class Stream:
+    """The numbers that `numpy.random.default_rng(seed).random()` would give one by one."""
+
+    def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
+        self._bits = np.random.PCG64(_checked(seed))
+        self._generator = np.random.Generator(self._bits)
+        self._refill()
+
+    def draw(self) -> float:
+        """Return the next number, uniform on [0, 1)."""
+        for u in self._left:
+            return u
+        self._refill()
+        return next(self._left)
+
+    @property
+    def state(self) -> Any:
+        """Where the stream stands: plain numbers, the same whatever the size of a block."""
+        bits = np.random.PCG64()
+        bits.state = self._origin
+        return bits.advance(BLOCK - length_hint(self._left)).state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._bits.state = state
+        self._refill()
+
+    def _refill(self) -> None:
+        self._origin = self._bits.state
+        block: list[float] = self._generator.random(BLOCK).tolist()
+        self._left = iter(block)
+
+
+def _checked(seed: Any) -> Any:
+    """Return a seed of an accepted type."""
+    if seed is None or isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    kind = ValueError if isinstance(seed, int | np.integer) else TypeError
+    raise kind(must_be("seed", "a whole number from 0, a SeedSequence, or None", seed))

@@ -1,0 +1,1 @@
+"""Every algorithm again, written as the papers write it, importing nothing from the package."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from policies import CASES, Case
-from reference.policies import run
 
 import wakeful
+from policies import CASES, Case
+from reference.policies import run
 from wakeful import Policy, play
-from wakeful.policy import _subclasses
+from wakeful.policy import subclasses
 from wakeful.suite import CHECKS, N_ARMS, check_literal
 
 named = pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.policy))
@@ -47,6 +47,6 @@ def test_laws_equal_the_literal_ones(case: Case) -> None:
 def test_no_policy_is_missing_from_the_list() -> None:
     for module in pkgutil.iter_modules(wakeful.__path__):
         importlib.import_module(f"wakeful.{module.name}")
-    ours = {cls for cls in _subclasses(Policy) if cls.__module__.startswith("wakeful.")}
+    ours = {cls for cls in subclasses(Policy) if cls.__module__.startswith("wakeful.")}
     assert ours == {type(case.policy) for case in CASES}
     assert {cls.__name__ for cls in ours} <= set(wakeful.__all__)

@@ -167,7 +167,7 @@ class Policy(ABC):
         """Return the policy that `to_dict` wrote; a class of your own must have been imported."""
         if not isinstance(record, Mapping) or set(record) != {"policy", "parameters"}:
             raise ValueError(must_be("policy", "a record of policy and parameters", record))
-        known: dict[str, Any] = {_label(cls): cls for cls in _subclasses(Policy)}
+        known: dict[str, Any] = {_label(cls): cls for cls in subclasses(Policy)}
         name, values = record["policy"], record["parameters"]
         if name not in known:
             rule = "the name of a policy that is imported"
@@ -237,10 +237,10 @@ def _label(cls: type) -> str:
     return cls.__name__ if ours else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _subclasses(cls: Any) -> Iterator[type]:
+def subclasses(cls: Any) -> Iterator[type]:
     """Yield every subclass of `cls` that has been imported, nearest last."""
     for child in cls.__subclasses__():
-        yield from _subclasses(child)
+        yield from subclasses(child)
         yield child
 
 

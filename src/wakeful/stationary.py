@@ -85,13 +85,16 @@ def solve(log_weights: Floats, law: Floats) -> None:
 
 
 def _solve_blocks(log_weights: Floats, law: Floats) -> None:
-    """Do what `solve` does, for many states, by matrix products."""
-    rates = np.empty_like(log_weights)
-    if _shift(log_weights, rates, law):
-        _eliminate_blocks(rates)
-        _unshift(rates, law)
-    else:
+    """Do what `solve` does, for many states, by matrix products; overwrite the diagonal."""
+    np.fill_diagonal(log_weights, -np.inf)
+    law[:] = log_weights.max(axis=1)
+    np.fill_diagonal(log_weights, law)
+    rates = log_weights - law[:, None]
+    if rates.min() < LOWEST:
         _solve_wide(log_weights, law)
+    else:
+        _eliminate_blocks(np.exp(rates, out=rates))
+        _unshift(rates, law)
 
 
 @kernel

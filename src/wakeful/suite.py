@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
-import wakeful
 from wakeful import regret
 from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
 from wakeful.play import play
-from wakeful.policy import Decision, Policy, a_policy
+from wakeful.policy import Decision, Policy, a_policy, subclasses
 
 N_ARMS = 4
 EXACT = 1e-9  # laws that should be the same differ by rounding only
@@ -64,7 +63,7 @@ def check_is_data(policy: Policy) -> None:
         pass
     else:
         raise AssertionError("a policy must be a frozen dataclass")
-    scope = {**vars(wakeful), type(policy).__name__: type(policy)}
+    scope = {cls.__name__: cls for cls in (*subclasses(Policy), type(policy))}
     assert eval(repr(policy), scope) == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
     assert hash(policy) == hash(eval(repr(policy), scope)), "equal policies must have equal hashes"
     assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back"

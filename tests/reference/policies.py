@@ -58,7 +58,7 @@ class SIExp3:
     def rate(self, t: int, awake: int) -> float:
         pairs = math.log(max(self.K * (self.K - 1), 2))
         if self.eta == "sqrt":
-            return t**-0.5
+            return 1.0 / math.sqrt(t)
         if self.eta == "anytime":
             return 2.0 * math.sqrt(pairs / (2 * t))
         if self.eta == "horizon":
@@ -123,7 +123,7 @@ class SBExp3:
 
     def rate(self, t: int, rivals: int) -> float:
         if self.eta == "sqrt":
-            return t**-0.5
+            return 1.0 / math.sqrt(t)
         if self.eta == "anytime":
             return math.sqrt(math.log(max(self.K, 2)) / (2 * max(rivals, 1)))
         return float(self.eta)

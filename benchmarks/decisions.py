@@ -1,0 +1,132 @@
+"""How fast one decision and a whole run are, beside what they are held against, in one process.
+
+Prints a table. Ratios are the thing to look at: machines differ, and so do their neighbours.
+"""
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from river.bandit import Exp3
+
+import wakeful as wk
+from wakeful.entries import Floats, Mask
+
+ROW = "{:<58}{:>16}{:>16}{:>9}"
+
+
+def main() -> None:
+    print(ROW.format("what", "ours", "held against", "ratio"))
+    single_decisions()
+    play_loop(n_arms=10, rounds=1_000_000)
+    play_loop(n_arms=100, rounds=20_000)
+    memory()
+    start_up()
+
+
+def single_decisions(n_arms: int = 10, rounds: int = 50_000) -> None:
+    """`choose` and `update` through the checked API, and river's Exp3, on the same sets; best of five each."""
+    names = [f"arm {k}" for k in range(n_arms)]
+    awake, losses = world(rounds, n_arms)
+    sets = [[names[k] for k in np.flatnonzero(row)] for row in awake]
+    feedback: list[float] = losses[:, 0].tolist()
+    ours, peer = [], []
+    for seed in range(5):
+        peer.append(timed(partial(river_run, sets, feedback, seed)))
+        ours.append(timed(partial(wakeful_run, names, sets, feedback, seed)))
+    mine, theirs = min(ours) / rounds * 1e6, min(peer) / rounds * 1e6
+    what = f"choose + update, SIExp3, K={n_arms} | river Exp3"
+    print(ROW.format(what, f"{mine:.2f} us", f"{theirs:.2f} us", f"{mine / theirs:.2f}"))
+
+
+def wakeful_run(names: list[str], sets: list[list[str]], feedback: list[float], seed: int) -> None:
+    bandit = wk.Bandit(wk.SIExp3(), names, seed=seed)
+    for awake, loss in zip(sets, feedback, strict=True):
+        bandit.update(bandit.choose(awake), loss=loss)
+
+
+def river_run(sets: list[list[str]], feedback: list[float], seed: int) -> None:
+    policy = Exp3(gamma=0.1, seed=seed)
+    for awake, loss in zip(sets, feedback, strict=True):
+        policy.update(policy.pull(awake), 1.0 - loss)
+
+
+def play_loop(n_arms: int, rounds: int) -> None:
+    """The compiled loop, half the arms awake; for many arms beside |S|^3 / 3 multiply-adds at 2 GFLOP/s."""
+    awake, losses = world(rounds, n_arms)
+    wk.play(wk.SIExp3(), awake[:10], losses[:10], np.random.default_rng(0))
+    seconds = min(timed(lambda: wk.play(wk.SIExp3(), awake, losses, np.random.default_rng(0))) for _ in range(3))
+    size = awake.sum(axis=1).astype(np.float64)
+    what = f"play loop, SIExp3, K={n_arms}, half awake"
+    if n_arms <= 10:
+        limit = 1.5e6
+        got = rounds / seconds
+        print(
+            ROW.format(
+                what + " | 1.5 M rounds/s", f"{got / 1e6:.2f} M/s", f"{limit / 1e6:.2f} M/s", f"{got / limit:.2f}"
+            )
+        )
+    else:
+        limit = float((size**3 / 3 * 2).sum()) / 2e9
+        each = seconds / rounds * 1e6
+        print(
+            ROW.format(
+                what + " | |S|^3/3 at 2 GFLOP/s",
+                f"{each:.1f} us",
+                f"{limit / rounds * 1e6:.1f} us",
+                f"{seconds / limit:.2f}",
+            )
+        )
+
+
+def memory(n_arms: int = 10) -> None:
+    """The state after ten and after a million rounds."""
+    policy = wk.SIExp3()
+    sizes = []
+    for rounds in (10, 1_000_000):
+        awake, losses = world(rounds, n_arms)
+        state = policy.start(n_arms)
+        wk.play(policy, awake, losses, np.random.default_rng(0), state)
+        sizes.append(sum(array.nbytes for array in state))
+    print(
+        ROW.format(
+            "state after 1,000,000 rounds | after 10", f"{sizes[1]} B", f"{sizes[0]} B", f"{sizes[1] / sizes[0]:.2f}"
+        )
+    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(ROW.format("peak memory of this script, its worlds included", f"{peak:.0f} MiB", "", ""))
+
+
+def start_up() -> None:
+    """`import wakeful`, and from there to the first decision, in fresh processes with compiled code on disk."""
+    importing = "import wakeful"
+    deciding = "import wakeful as wk; b = wk.Bandit(wk.SIExp3(), 10, seed=0); b.update(b.choose(), loss=0.5)"
+    limits = (("import wakeful | 1 s", importing, 1.0), ("import and first decision | 2 s", deciding, 2.0))
+    for what, code, limit in limits:
+        start = partial(subprocess.run, [sys.executable, "-c", code], check=True)
+        seconds = min(timed(start) for _ in range(3))
+        print(ROW.format(what, f"{seconds:.2f} s", f"{limit:.2f} s", f"{seconds / limit:.2f}"))
+
+
+def world(rounds: int, n_arms: int) -> tuple[Mask, Floats]:
+    """Each arm awake with probability one half, at least two of them; uniform losses."""
+    rng = np.random.default_rng(1)
+    awake = rng.random((rounds, n_arms)) < 0.5
+    few = awake.sum(axis=1) < 2
+    awake[few, :2] = True
+    return awake, rng.random((rounds, n_arms))
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

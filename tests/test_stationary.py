@@ -80,7 +80,7 @@ def test_the_law_is_right_at_any_scale(family: Callable[..., Floats], sd: float)
 
 
 @pytest.mark.parametrize("sd", [1.0, 60.0, 1000.0])
-@pytest.mark.parametrize("n", [30, 45])
+@pytest.mark.parametrize("n", [30, 60])
 def test_larger_chains(n: int, sd: float) -> None:
     rng = np.random.default_rng(n)
     check(gaussian(rng, n, sd))
@@ -201,6 +201,15 @@ def test_blocks_of_states(n: int, sd: float, monkeypatch: pytest.MonkeyPatch) ->
     check(shifted_rows(rng, n, sd))
     check(decomposable(n, 2 * sd))
     check(ladder(n, 0.0, -10 * sd, -11 * sd))
+
+
+def test_blocks_fall_back_only_where_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCKED_FROM", 2)
+    monkeypatch.setattr(module, "BLOCK", 4)
+    for gap in (310.0, 735.0, 800.0):
+        check(decomposable(9, gap))
+    monkeypatch.setattr(module, "_solve_wide", None)
+    check(np.random.default_rng(1).standard_normal((9, 9)) + 1e4 * (np.arange(9.0) % 2)[:, None])
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="minutes without the compiler")

@@ -38,7 +38,7 @@ def stationary(log_weights: ArrayLike) -> Floats:
     >>> print(stationary([[0, 1], [0, 0]]))
     [0.26894142 0.73105858]
     >>> print(stationary([[0, -2000, 0], [1000, 0, 0], [0, 0, 0]]))  # rates from e^-2000 to e^1000
-    [0.5 0.  0.5]
+    [0.66666667 0.         0.33333333]
     """
     weights = _checked(log_weights)
     law = np.empty(len(weights))

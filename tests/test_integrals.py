@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reference import integrals as reference
-from wakeful.integrals import beta_minimum, expected_share
+from wakeful.integrals import beta_minimum, expected_share, log_factorial_excess
 
 Counts = list[tuple[float, float]]
 Arms = list[tuple[float, float]]
@@ -100,10 +100,13 @@ def test_the_chance_of_being_smallest_matches_scipy(counts: Counts) -> None:
         [(500, 500), (480, 520), (5, 5), (0, 0), (50, 40)],
         [(0.3, 0.1), (0.5, 7.5), (0.0, 0.2)],
         [(0.01, 10**6), (0.5, 10**6)],
+        [(36_197, 0.94), (7, 0.07), (166_748, 0.44)],
         [(10**9, 10**9), (10**9 - 40_000, 10**9 + 40_000)],
         [(10**9, 0), (10**9, 1), (10**9, 3)],
         [(10, 10**6)] * 15 + [(11, 10**6)],
         [(30, 100)] * 50 + [(31, 100)],
+        [(0, 1000)] * 60 + [(1, 1000)] * 40,
+        [(0, 0)] * 99 + [(1, 0)],
     ],
 )
 def test_hard_posteriors_match_scipy(counts: Counts) -> None:
@@ -135,6 +138,12 @@ def test_exponential_tails_are_followed_to_the_end() -> None:
     e = 15e-3
     sharp = (1e12 * (1.0 - e), 1e12 * e)
     np.testing.assert_allclose(minimum([(1000, 0), sharp])[0], (1.0 - e) ** 1001, rtol=1e-5, atol=0.0)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-9, 0.5, 1.0, 15.0, 15.9, 16.0, 17.5, 100.0, 1e4, 1e9])
+def test_factorials_lose_nothing_to_cancellation(value: float) -> None:
+    exact = reference.log_factorial_excess(value)
+    assert log_factorial_excess(value) == pytest.approx(exact, rel=1e-14, abs=2e-14)
 
 
 @given(st.lists(st.tuples(count, count), min_size=2, max_size=8), st.randoms(use_true_random=False))
@@ -194,6 +203,7 @@ def test_only_weight_ratios_matter(shift: float, arms: Arms) -> None:
         [(0.0, 1.0), (500.0, 1.0), (499.0, 1.0), (510.0, 0.5)],
         [(0.0, 0.7), (1000.0, 1.0 - 1e-9), (900.0, 0.2)],
         [(0.0, 1.0)] + [(400.0, 1.0 - 1e-9)] * 9,
+        [(0.0, 1.0)] + [(320.0, 1.0 - 2.0**-53)] * 9,  # the others' sleep is rarer than exp(-320)
         [(0.0, 0.5), (20.0, 1.0), (40.0, 1.0 - 1e-9), (60.0, 1.0 - 1e-15), (-5.0, 0.3)],
         [(0.0, 1.0), (-3000.0, 1.0), (-3000.0, 0.5), (3000.0, 0.0)],
         [(0.0, 1.0)] + [(float(v), 0.9) for v in range(-4, 5)],

@@ -35,6 +35,7 @@ NODES, WEIGHTS = gauss_panel(ORDER)
 PANEL = 2.5  # widest panel, in standard deviations of the sharpest Beta that has mass on it
 TAIL = 30.0  # a Beta is cut where the mass beyond is below exp(-TAIL)
 PRECISION = 1e-11  # what a panel may get wrong, and what may be left beyond the last one
+FINEST = 1e-4  # of a panel: the smallest of very many arms may be that much sharper than each of them
 RESOLUTION = 1e-15  # no panel is narrower: doubles near one are 1e-16 apart
 TINY = 1e-300  # stands in for zero where something is divided by it
 
@@ -153,10 +154,10 @@ def beta_minimum(ones: Floats, zeros: Floats, law: Floats) -> None:
     alive, reach, left, end = 1.0, 1.0, low.min(), high.min()
     law[:] = 0.0
     while alive > PRECISION and left + RESOLUTION < end:
-        right = min(left + reach, end)
+        limit = end
         for j in range(arms):
-            right = min(right, panel_limit(ones[j], zeros[j], low[j], sd[j], left))
-        right = max(right, left + RESOLUTION)
+            limit = min(limit, panel_limit(ones[j], zeros[j], low[j], sd[j], left))
+        right = max(min(left + reach, limit), left + RESOLUTION)
         beta_panel(ones, zeros, low, left, right, density)
         survival_panel(before, density, above, nobody)
         for j in range(arms):
@@ -164,7 +165,7 @@ def beta_minimum(ones: Floats, zeros: Floats, law: Floats) -> None:
             for k in range(ORDER):
                 gain[j] += density[j, k] * WEIGHTS[k, ORDER] * (nobody[k] / above[j, k])
         error = abs(alive - nobody[ORDER] - gain.sum())
-        if error > PRECISION and right - left > 2.0 * RESOLUTION:
+        if error > PRECISION and right - left > max(FINEST * (limit - left), 2.0 * RESOLUTION):
             reach = 0.5 * (right - left)
             continue
         for j in range(arms):
@@ -193,6 +194,7 @@ def expected_share(log_weights: Floats, rates: Floats, arm: int) -> float:
     ratio, chance = np.empty(rates.size), np.empty(rates.size)
     others, slope, steepest = 0, 1.0, 1.0
     for j in range(rates.size):
+        # Beside a weight e^50 times its own, an arm is as good as asleep.
         if j != arm and 0.0 < rates[j] < 1.0 and log_weights[j] - lead > -50.0:
             ratio[others] = math.exp(min(log_weights[j] - lead, LARGEST_LOG)) / sure
             chance[others] = rates[j]

@@ -74,6 +74,13 @@ def beta_minimum(ones: list[float], zeros: list[float]) -> NDArray[np.float64]:
     return law
 
 
+def log_factorial_excess(count: float) -> float:
+    """Return log(count!) - count log(count) + count, in 50 digits."""
+    with mpmath.workdps(50):
+        n = mpmath.mpf(count)
+        return float(mpmath.loggamma(n + 1) - (n * mpmath.log(n) if n > 0 else 0) + n)
+
+
 def expected_share(log_weights: list[float], rates: list[float], arm: int) -> float:
     """Return sum over S containing arm of P(S) w_arm / sum_{j in S} w_j, 2^(K-1) sets, in 50 digits."""
     others = [j for j in range(len(rates)) if j != arm]

@@ -101,4 +101,4 @@ def test_many_rounds_take_no_more_memory_than_few() -> None:
     for _ in range(3):
         wk.play(policy, awake, losses, np.random.default_rng(0), state)
     assert [id(array) for array in state] == arrays
-    assert sum(array.nbytes for array in state) == 6 * 6 * 8 + 2 * 8
+    assert sum(array.nbytes for array in state) == 6 * 6 * 8 + 2 * 8 + 8

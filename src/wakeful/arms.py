@@ -1,6 +1,7 @@
 """Names of arms and what callers may say of them: lists of names, masks, or nothing for all."""
 
-from collections.abc import Hashable, Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ REMEMBERED = 4096  # awake sets whose mask is kept at hand
 BOOLEANS = frozenset({bool, np.bool_})
 AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
 
+MOST_ARMS = 1_000_000
+
 Awake = Iterable[Any] | Mask | None
+Found = tuple[tuple[Any, ...], Mask]  # names, in the order of the arms, and mask
 
 
 class Arms:
@@ -24,7 +28,7 @@ class Arms:
         self.retired: Mask = np.zeros(len(self.names), np.bool_)
         self._any_retired = False
         self._booleans_clash = not {0, 1}.isdisjoint(self.position)  # as keys, True is 1 and False is 0
-        self._masks: dict[Hashable, tuple[tuple[Any, ...], Mask]] = {}  # by names, and by the bytes of a mask
+        self._masks: dict[Hashable, Found] = {}  # by names, and by the bytes of a mask
 
     def __len__(self) -> int:
         """Return how many arms there are, retired ones counted."""
@@ -54,21 +58,23 @@ class Arms:
     def of(self, what: str, name: Any) -> int:
         """Return the position of the arm called `name`; `what` is how the caller calls the argument."""
         try:
-            return self.position[name]
+            if not self._booleans_clash or type(name) not in BOOLEANS:
+                return self.position[name]
         except (KeyError, TypeError):
-            raise ValueError(must_be(what, self._rule(), name) + did_you_mean(name, self.names)) from None
+            pass
+        raise ValueError(must_be(what, self._rule(), name) + did_you_mean(name, self.names))
 
-    def awake(self, awake: Awake) -> tuple[tuple[Any, ...], Mask]:
+    def awake(self, awake: Awake) -> Found:
         """Return the names and the mask of the arms that can be chosen; the mask is not to be changed."""
         if awake is None:
-            return self._masks.get(None) or self._remember(None, self._of_mask(~self.retired))
+            return self._masks.get(None) or self._remember(None, self._of_mask(~self.retired, "awake"))
         found = self.known(awake, "awake")
         if self._any_retired and (found[1] & self.retired).any():
             gone = next(name for name in found[0] if self.retired[self.position[name]])
             raise ValueError(must_be("awake", "without arms that are retired", gone))
         return found
 
-    def known(self, awake: Any, what: str) -> tuple[tuple[Any, ...], Mask]:
+    def known(self, awake: Any, what: str) -> Found:
         """Return the names and the mask of any arms, retired ones too."""
         key = awake if type(awake) is tuple else tuple(awake) if type(awake) is list else None
         if key is not None and not (self._booleans_clash and not BOOLEANS.isdisjoint(map(type, key))):
@@ -76,40 +82,42 @@ class Arms:
                 return self._masks[key]
             except (KeyError, TypeError):  # not seen before, or not hashable
                 pass
-        if isinstance(awake, np.ndarray) and awake.dtype == np.bool_:
-            return self._of_mask(awake)
-        if isinstance(awake, str | bytes) or not isinstance(awake, Iterable):
+        if isinstance(awake, np.ndarray):
+            if awake.dtype == np.bool_ and not isinstance(awake, np.ma.MaskedArray):
+                return self._of_mask(np.asarray(awake), what)
+            readable = awake.ndim == 1 and (awake.dtype.kind in "iuUO" or awake.size == 0)
+        else:
+            readable = isinstance(awake, Iterable) and not isinstance(awake, str | bytes | Mapping)
+        if not readable:
             raise TypeError(must_be(what, AWAKE_RULE, awake))
         key = tuple(awake)
         if key and BOOLEANS.issuperset(map(type, key)):
-            return self._of_mask(np.array(key, np.bool_))
+            return self._of_mask(np.array(key, np.bool_), what)
         return self._remember(key, self._of_names(key, what))
 
-    def _of_names(self, key: tuple[Any, ...], what: str) -> tuple[tuple[Any, ...], Mask]:
+    def _of_names(self, key: tuple[Any, ...], what: str) -> Found:
         mask = np.zeros(len(self), np.bool_)
         for name in key:
             position = self.of(what, _a_name(name, what))
             if mask[position]:
                 raise ValueError(must_be(what, "without repeated arms", list(key)))
             mask[position] = True
-        return self._of_mask(mask)
+        return self._of_mask(mask, what)
 
-    def _of_mask(self, mask: Mask) -> tuple[tuple[Any, ...], Mask]:
+    def _of_mask(self, mask: Mask, what: str) -> Found:
+        if mask.shape != (len(self),):
+            raise ValueError(must_be(what, f"a mask of shape ({len(self)},)", mask.tolist()))
         try:
-            if mask.shape == self.retired.shape:
-                return self._masks[mask.tobytes()]
+            return self._masks[mask.tobytes()]
         except KeyError:
             pass
-        if mask.shape != (len(self),):
-            raise ValueError(must_be("awake", f"a mask of shape ({len(self)},)", mask))
         here = np.flatnonzero(mask).tolist()
         if not here:
-            raise ValueError(must_be("awake", "a set of at least one arm", [] if mask.size else mask))
+            raise ValueError(must_be(what, "a set of at least one arm", []))
         names = tuple([self.names[k] for k in here])
-        found = names, np.ascontiguousarray(mask).copy()
-        return self._remember(mask.tobytes(), self._remember(names, found))
+        return self._remember(mask.tobytes(), self._remember(names, (names, mask.copy())))
 
-    def _remember(self, key: Hashable, found: tuple[tuple[Any, ...], Mask]) -> tuple[tuple[Any, ...], Mask]:
+    def _remember(self, key: Hashable, found: Found) -> Found:
         if len(self._masks) >= REMEMBERED:
             self._masks.clear()
         self._masks[key] = found
@@ -123,8 +131,15 @@ class Arms:
 def _names(arms: Any) -> list[Hashable]:
     """Return the names of `arms`, a number or names."""
     rule = "a number of arms or a list of names"
+    if isinstance(arms, Set | Mapping):
+        raise TypeError(must_be("arms", rule + ": the order of a set is another one in every process", arms))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        return list(range(whole("arms", arms, rule + ", at least 1", 1)))
+        number = whole("arms", arms, rule + ", at least 1", 1)
+        if number > MOST_ARMS:
+            raise ValueError(must_be("arms", f"at most {MOST_ARMS:,}", arms))
+        return list(range(number))
+    if isinstance(arms, np.ndarray) and arms.ndim != 1:
+        raise TypeError(must_be("arms", rule, arms))
     names = [_a_name(name, "arms") for name in arms]
     if not names:
         raise ValueError(must_be("arms", rule + ", at least one", arms))
@@ -137,7 +152,7 @@ def _names(arms: Any) -> list[Hashable]:
 
 
 def _a_name(name: Any, what: str = "name") -> Hashable:
-    """Return `name` if it can name an arm: anything hashable, but no truth value."""
+    """Return `name` if it can name an arm: anything hashable that equals itself, but no truth value."""
     if type(name) in BOOLEANS or name is None:
         raise TypeError(must_be(what, "names (strings, numbers, ...), not truth values or None", name))
     if isinstance(name, np.generic):
@@ -146,6 +161,8 @@ def _a_name(name: Any, what: str = "name") -> Hashable:
         hash(name)
     except TypeError:
         raise TypeError(must_be(what, "names that can be hashed (strings, numbers, ...)", name)) from None
+    if isinstance(name, float) and math.isnan(name):
+        raise ValueError(must_be(what, "names that can be found again", name))
     return name  # type: ignore[no-any-return]  # hashable, as just tried
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from wakeful import files
 from wakeful.arms import Arms, Awake, plain_names
 from wakeful.entries import FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
-from wakeful.inputs import must_be, real
-from wakeful.policy import Decision, Policy, a_policy, compiled, decide, is_law, new_decision
+from wakeful.inputs import must_be, real, whole
+from wakeful.policy import Decision, Policy, a_policy, compiled, decide, fitting_state, is_law, new_decision
 from wakeful.stream import Stream
 
 KIND = "wakeful bandit"
@@ -85,40 +85,37 @@ class Bandit:
 
     def choose(self, awake: Awake = None) -> Decision:
         """Choose one of the arms `awake`: names, a boolean mask, or nothing if all are."""
+        names, mask = self._arms.awake(awake)
         with self._lock:
-            names, mask = self._arms.awake(awake)
-            u = self._stream.draw()
             clock = self._rounds + 1
             if self._choose is None:
-                position, probability, _, p, _, memo = decide(self._policy, self._state, mask, u, clock)
+                made = decide(self._policy, self._state, mask, self._stream.draw, clock)
+                position, probability, _, p, _, memo = made
             else:
                 p = np.zeros(mask.size)
-                position, probability, memo = self._choose(mask, u, p, self._fields)
+                position, probability, memo = self._choose(mask, self._stream.draw(), p, self._fields)
             self._rounds = clock
         return new_decision((self._arms.names[position], probability, names, p, clock, memo))
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
         lost = loss if reward is None and type(loss) is float and 0.0 <= loss <= 1.0 else _loss(loss, reward)
+        position, mask, probability, memo = self._placed(decision)
+        p = decision[3]
         with self._lock:
-            position, mask = self._placed(decision)
             if self._update is None:
-                self._update_plainly(decision, position, mask, lost)
-                return
-            _, probability, _, p, _, memo = decision
-            try:
+                answer = self._update_plainly(decision, position, mask, lost)
+            else:
                 answer = self._update(mask, p, position, probability, memo, lost, self._fields)
-            except TypeError:
-                raise TypeError(must_be("decision", "one whose probability and memo are numbers", decision)) from None
-            if answer != FINE:
-                raise ValueError(_refusal(decision, answer))
+        if answer != FINE:
+            raise ValueError(_refusal(decision, answer))
 
     def probabilities(self, awake: Awake = None) -> Floats:
         """Return the law of the next choice among `awake`: length K, exactly 0.0 on sleepers; changes nothing."""
+        mask = self._arms.awake(awake)[1]
         with self._lock:
-            mask = self._arms.awake(awake)[1]
             if self._law is None:
-                return self._policy.probabilities(self._state, mask.copy())
+                return np.array(self._policy.probabilities(self._state, mask.copy()), np.float64)
             p = np.zeros(mask.size)
             self._law(mask, p, self._fields)
             return p
@@ -157,10 +154,7 @@ class Bandit:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Bandit":
         """Read what `save` wrote; a policy class of your own must have been imported before."""
-        header, arrays = files.read(path, KIND)
-        bandit = cls(Policy.from_dict(header["policy"]), header["arms"])
-        bandit._restore(header, arrays, str(path))
-        return bandit
+        return files.read(path, KIND, cls._restored)
 
     def __repr__(self) -> str:
         """Show the policy, the arms and how many decisions were made."""
@@ -177,50 +171,63 @@ class Bandit:
                 compiled(self._policy, entry, state, n_arms) for entry in ("law", "choose", "update")
             )
 
-    def _restore(self, header: dict[str, Any], arrays: dict[str, Any], path: str) -> None:
-        """Take state and random stream from a file, if they fit the policy."""
-        fits = set(arrays) == set(self._state._fields) and all(
-            arrays[field].shape == array.shape and arrays[field].dtype == array.dtype
-            for field, array in self._state._asdict().items()
-        )
-        if not fits:
-            raise ValueError(must_be("path", "a file whose arrays fit its policy", path))
-        self._arms.retired[header["retired"]] = True
-        self._fewest, self._rounds = header["fewest_arms"], header["rounds"]
-        self._stream.state = header["random"]
-        self._use(type(self._state)(**arrays))
+    @classmethod
+    def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Bandit":
+        """Return the bandit of a file, if all its parts fit each other."""
+        if not isinstance(header["arms"], list):
+            raise TypeError(must_be("arms", "a list of names", header["arms"]))
+        bandit = cls(Policy.from_dict(header["policy"]), header["arms"])
+        for position in header["retired"]:
+            bandit._arms.retire(bandit.arms[whole("retired", position, "positions of arms", 0)])
+        bandit._fewest = whole("fewest_arms", header["fewest_arms"], "at least 1", 1)
+        if bandit._fewest > len(bandit.arms):
+            raise ValueError(must_be("fewest_arms", "at most all arms", bandit._fewest))
+        bandit._rounds = whole("rounds", header["rounds"], "at least 0", 0)
+        bandit._stream.state = header["random"]
+        if set(arrays) != set(bandit.state._fields):
+            raise ValueError(must_be("arrays", ", ".join(bandit.state._fields), sorted(arrays)))
+        ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        bandit._use(fitting_state(bandit.policy, type(bandit.state)(**ordered), len(bandit.arms)))
+        return bandit
 
-    def _placed(self, decision: Decision) -> tuple[int, Mask]:
-        """Return position and mask of a decision in terms of this bandit's arms, else refuse it."""
+    def _placed(self, decision: Decision) -> tuple[int, Mask, float, float]:
+        """Return position, mask, probability and memo of a decision that may be this bandit's, else refuse it."""
         if type(decision) is not Decision:
             raise TypeError(must_be("decision", "a Decision from choose or Decision.from_dict", decision))
-        arm, _, awake, p, clock, _ = decision
+        arm, probability, awake, p, clock, memo = decision
         position = self._arms.of("decision.arm", arm)
-        mask = self._arms.known(awake, "decision.awake")[1]
-        if type(p) is not np.ndarray or p.dtype is not FLOAT64 or not p.flags.c_contiguous:
+        names, mask = self._arms.known(awake, "decision.awake")
+        if names is not awake and names != awake:
+            raise ValueError(must_be("decision.awake", "a tuple in the order of this bandit's arms", awake))
+        if type(p) is not np.ndarray or (p.dtype is not FLOAT64 and p.dtype != FLOAT64) or not p.flags.c_contiguous:
             raise TypeError(must_be("decision.probabilities", "a float64 array", p))
         if p.shape != mask.shape and not self._is_earlier(p, mask):
             raise ValueError(must_be("decision.probabilities", f"one for each of {mask.size} arms", p))
+        if type(probability) is not float:
+            probability = real("decision.probability", probability, "between 0 and 1", 0.0, 1.0)
+        if type(memo) is not float:
+            memo = real("decision.memo", memo, "zero or positive", 0.0)
         if type(clock) is not int or clock < 1:
-            raise ValueError(must_be("decision.clock", "a whole number, at least 1", clock))
-        return position, mask
+            whole("decision.clock", clock, "a whole number, at least 1", 1)
+        return position, mask, probability, memo
 
     def _is_earlier(self, p: Floats, mask: Mask) -> bool:
         """Whether `p` is as long as a law was before arms were added, and they sleep in `mask`."""
         return p.ndim == 1 and self._fewest <= p.size < mask.size and not mask[p.size :].any()
 
-    def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> None:
-        """Update a policy without kernels, in terms of positions."""
+    def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> int:
+        """Update a policy without kernels, in terms of positions; answer as compiled code does."""
         p = np.zeros(mask.size)
         p[: decision.probabilities.size] = decision.probabilities
         if not is_law(p, mask):
-            raise ValueError(_refusal(decision, NOT_A_LAW))
+            return NOT_A_LAW
         if p[position] != decision.probability or p[position] < FLOOR:
-            raise ValueError(_refusal(decision, NOT_DRAWN))
+            return NOT_DRAWN
         if not 0.0 <= decision.memo < math.inf:
-            raise ValueError(_refusal(decision, NO_MEMO))
+            return NO_MEMO
         here = tuple(np.flatnonzero(mask).tolist())
         self._policy.update(self._state, decision._replace(arm=position, awake=here, probabilities=p), loss)
+        return FINE
 
 
 def _loss(loss: float | None, reward: float | None) -> float:

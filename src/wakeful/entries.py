@@ -136,7 +136,7 @@ def _update(
         total += p[k]
     if abs(total - 1.0) > CLOSE:
         return NOT_A_LAW
-    if p[arm] != probability or p[arm] < FLOOR:
+    if arm >= p.size or p[arm] != probability or p[arm] < FLOOR:
         return NOT_DRAWN
     if not 0.0 <= memo < np.inf:
         return NO_MEMO

@@ -9,9 +9,21 @@ import numpy as np
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.inputs import real, whole
-from wakeful.policy import Guarantee, Policy
-from wakeful.rates import AWAKE, CONSTANT, EPOCH, ROUNDS, Rate, check_horizon, check_rate, gibbs, rate_at
-from wakeful.stationary import solve
+from wakeful.policy import Guarantee, Policy, settle
+from wakeful.rates import (
+    AWAKE,
+    CONSTANT,
+    EPOCH,
+    ROUNDS,
+    Rate,
+    checked_eta,
+    checked_exploration,
+    checked_horizon,
+    epoch,
+    gibbs,
+    rate_at,
+)
+from wakeful.stationary import LARGEST, solve
 
 ANYTIME = 2.0  # what our default rate is multiplied by, compared with the rate that the bound asks for
 
@@ -21,6 +33,7 @@ class SwitchState(NamedTuple):
 
     losses: Floats  # (K, K)
     clock: Ints  # decisions, awake arms over all decisions
+    rate: Floats  # the learning rate of the current epoch, for the doubling trick
 
 
 class Bound(NamedTuple):
@@ -63,8 +76,8 @@ class SIExp3(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        check_rate(self.eta, self.exploration, self.schedules)
-        check_horizon(self.eta, self.horizon)
+        settle(self, eta=checked_eta(self.eta, self.schedules), exploration=checked_exploration(self.exploration))
+        settle(self, horizon=checked_horizon(self.eta, self.horizon))
 
     @property
     def kernels(self) -> Kernels:
@@ -73,7 +86,7 @@ class SIExp3(Policy):
 
     def start(self, n_arms: int) -> SwitchState:
         """Return no losses and no decisions."""
-        return SwitchState(np.zeros((n_arms, n_arms)), np.zeros(2, np.int64))
+        return SwitchState(np.zeros((n_arms, n_arms)), np.zeros(2, np.int64), np.zeros(1))
 
     def parameters(self, n_arms: int) -> Rate:
         """Return the schedule for `n_arms` arms."""
@@ -160,7 +173,7 @@ class SBExp3(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        check_rate(self.eta, self.exploration, self.schedules)
+        settle(self, eta=checked_eta(self.eta, self.schedules), exploration=checked_exploration(self.exploration))
 
     @property
     def kernels(self) -> Kernels:
@@ -209,13 +222,14 @@ def _switch_law(rate: Rate, state: SwitchState, awake: Ints, p: Floats) -> None:
         p[awake[0]] = 1.0
         return
     rounds = state.clock[0] + 1
-    eta = rate_at(rate, rounds, state.clock[1] + n)
-    if rate.counter == EPOCH and (rounds & (rounds - 1)) == 0:
-        eta = 0.0  # the first round of an epoch forgets
+    if rate.counter == EPOCH:
+        eta = state.rate[0] if epoch(rounds) < rounds else 0.0  # the first round of an epoch forgets
+    else:
+        eta = rate_at(rate, rounds, state.clock[1] + n)
     weights = np.empty((n, n))
     for i in range(n):
         for j in range(n):
-            weights[i, j] = -eta * state.losses[awake[i], awake[j]]
+            weights[i, j] = max(-LARGEST, min(-eta * state.losses[awake[i], awake[j]], LARGEST))
     law = np.empty(n)
     solve(weights, law)
     for i in range(n):
@@ -227,15 +241,19 @@ def _switch_remember(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm
     """Count the decision; its memo is its learning rate. A new epoch of the doubling trick forgets."""
     state.clock[0] += 1
     state.clock[1] += awake.size
-    if rate.counter == EPOCH and (state.clock[0] & (state.clock[0] - 1)) == 0:
-        state.losses[:] = 0.0
-    return rate_at(rate, state.clock[0], state.clock[1])
+    eta = rate_at(rate, state.clock[0], state.clock[1])
+    if rate.counter == EPOCH:
+        if epoch(state.clock[0]) == state.clock[0]:
+            state.losses[:] = 0.0
+            state.rate[0] = eta
+        eta = state.rate[0]  # constant within an epoch, even if an arm is added
+    return eta
 
 
 @kernel
 def _switch_learn(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
     """Change row and column `arm` of `state.losses` on the awake arms."""
-    if rate.counter == EPOCH and memo != rate_at(rate, state.clock[0], state.clock[1]):
+    if rate.counter == EPOCH and memo != state.rate[0]:
         return  # decided in an epoch that is over
     weight = loss / (p[arm] + rate.exploration * memo)
     for i in awake:

@@ -5,9 +5,9 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from wakeful.inputs import must_be
 VERSION = 1
 HEADER = "wakeful.json"
 ArrayMap = Mapping[str, np.ndarray[Any, Any]]
+Built = TypeVar("Built")
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: ArrayMap) -> None:
     """Write `header` and `arrays` to `path` so that a crash leaves the old file or the new one, never half."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    target = Path(os.path.realpath(path))  # behind a symbolic link, the file it points to
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".wakeful-", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -39,29 +40,23 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     _sync_folder(target.parent)
 
 
-def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Read what `write` wrote as a `kind`; refuse anything else, whole."""
-    rule = f"a {kind} file, complete and unchanged"
+def read(path: str | os.PathLike[str], kind: str, build: Callable[[dict[str, Any], dict[str, Any]], Built]) -> Built:
+    """Return what `build` makes of the header and the arrays that `write` wrote; refuse anything else, whole."""
+    data = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             header = json.loads(archive.read(HEADER))
-            if not isinstance(header, dict) or header.get("kind") != kind:
-                raise ValueError(must_be("path", rule, str(path)) + ": it holds something else")
-            if header["version"] != VERSION:
-                found = f": its version is {header['version']!r}, this is {VERSION}"
-                raise ValueError(must_be("path", "a file of a version this Wakeful can read", str(path)) + found)
-            names = [name for name in archive.namelist() if name != HEADER]
-            arrays = {name.removesuffix(".npy"): _array(archive.read(name)) for name in names}
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        EOFError,
-        UnicodeDecodeError,
-        json.JSONDecodeError,
-        NotImplementedError,
-    ) as e:
-        raise ValueError(must_be("path", rule, str(path)) + f": {e}") from None
-    return header, arrays
+            version = header["version"] if header["kind"] == kind else None
+            if version == VERSION:
+                names = [name for name in archive.namelist() if name != HEADER]
+                return build(header, {name.removesuffix(".npy"): _array(archive.read(name)) for name in names})
+    except Exception as problem:  # whatever goes wrong with somebody's bytes, it is the bytes that are wrong
+        rule = f"a {kind} file, complete and unchanged"
+        raise ValueError(must_be("path", rule, str(path)) + f": {problem}") from problem
+    rule, found = "a file of a version this Wakeful can read", f"its version is {version!r}, this is {VERSION}"
+    if version is None:
+        rule, found = f"a {kind} file", f"it holds a {header['kind']}"
+    raise ValueError(must_be("path", rule, str(path)) + f": {found}")
 
 
 def _array(data: bytes) -> np.ndarray[Any, Any]:

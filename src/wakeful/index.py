@@ -10,7 +10,7 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.inputs import real
 from wakeful.integrals import beta_minimum
-from wakeful.policy import Guarantee, Policy
+from wakeful.policy import Guarantee, Policy, settle
 
 TIE = 1e-12  # indices closer than this are tied, so that the order of a sum's terms cannot break a tie
 
@@ -49,7 +49,7 @@ class SleepingUCB(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        real("constant", self.constant, "positive", 0.0, above=True)
+        settle(self, constant=real("constant", self.constant, "positive", 0.0, above=True))
 
     @property
     def kernels(self) -> Kernels:

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def must_be(name: str, rule: str, value: object) -> str:
     """Return the sentence with which a value is refused."""
@@ -14,12 +17,15 @@ def must_be(name: str, rule: str, value: object) -> str:
 
 def real(name: str, value: Any, rule: str, low: float, high: float = math.inf, *, above: bool = False) -> float:
     """Return `value` as a float if it is a real number from `low` (itself excluded if `above`) to `high`."""
-    if isinstance(value, float) or (isinstance(value, Real) and not isinstance(value, bool)):
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(must_be(name, rule, value))
+    try:
         number = float(value)
-        if low <= number <= high and math.isfinite(number) and not (above and number == low):
-            return number
-        raise ValueError(must_be(name, rule, value))
-    raise TypeError(must_be(name, rule, value))
+    except OverflowError:
+        number = math.inf
+    if low <= number <= high and math.isfinite(number) and not (above and number == low):
+        return number
+    raise ValueError(must_be(name, rule, value))
 
 
 def whole(name: str, value: Any, rule: str, low: int) -> int:
@@ -49,3 +55,24 @@ def did_you_mean(value: object, known: Iterable[object]) -> str:
         if close:
             return f" (did you mean {lower[close[0]]!r}?)"
     return ""
+
+
+def numbers(name: str, value: Any, rule: str) -> NDArray[np.float64]:
+    """Return `value` as an array of floats, if it holds real numbers."""
+    return _array(name, value, rule, "biuf").astype(np.float64, copy=False)
+
+
+def truths(name: str, value: Any, rule: str) -> NDArray[np.bool_]:
+    """Return `value` as an array of truth values, if it is one."""
+    return _array(name, value, rule, "b")
+
+
+def _array(name: str, value: Any, rule: str, kinds: str) -> NDArray[Any]:
+    """Return `value` as an array whose kind of number is among `kinds`; NumPy's own words are not a sentence."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        array = np.empty(0, object)
+    if array.dtype.kind not in kinds or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(must_be(name, rule, value))
+    return array

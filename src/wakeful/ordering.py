@@ -12,7 +12,7 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.index import CountState, count_learn
 from wakeful.inputs import must_be, real, whole
-from wakeful.policy import Guarantee, Policy
+from wakeful.policy import Guarantee, Policy, settle
 
 MOST_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
 
@@ -50,7 +50,7 @@ class OrderingExp4(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        real("scale", self.scale, "positive", 0.0, above=True)
+        settle(self, scale=real("scale", self.scale, "positive", 0.0, above=True))
 
     @property
     def kernels(self) -> Kernels:
@@ -105,8 +105,8 @@ class FixedOrdering(Policy):
         """Refuse an ordering with repeated or negative indices."""
         if not isinstance(self.ordering, tuple):
             raise TypeError(must_be("ordering", "a tuple of arm indices, best first", self.ordering))
-        for arm in self.ordering:
-            whole("ordering", arm, "a tuple of arm indices, best first", 0)
+        rule = "a tuple of arm indices, best first"
+        settle(self, ordering=tuple(whole("ordering", arm, rule, 0) for arm in self.ordering))
         if len(set(self.ordering)) < len(self.ordering):
             raise ValueError(must_be("ordering", "a tuple without repeated arms", self.ordering))
 

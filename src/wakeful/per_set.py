@@ -12,7 +12,7 @@ from numba.extending import overload
 from wakeful.compile import bind, kernel
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
-from wakeful.policy import Decision, Policy, a_policy
+from wakeful.policy import Decision, Policy, a_policy, settle
 from wakeful.sets import count, find
 
 TABLE = 2  # the fields of a state before the stacked ones of the inner policy: sets, set_counts
@@ -40,7 +40,7 @@ class PerSet(Policy):
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
         a_policy(self.policy)
-        whole("max_sets", self.max_sets, "a number of sets, at least 1", 1)
+        settle(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
 
     @property
     def kernels(self) -> Kernels | None:

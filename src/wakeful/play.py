@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wakeful.entries import Floats, Ints, Mask
-from wakeful.inputs import must_be
-from wakeful.policy import Policy, a_policy, compiled, decide
+from wakeful.inputs import must_be, numbers, truths
+from wakeful.policy import Policy, a_policy, compiled, decide, fitting_state
 
 
 def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Generator, state: Any = None) -> Ints:
@@ -31,24 +31,23 @@ def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Gen
     mask, values = _rounds(awake, losses)
     if not isinstance(rng, np.random.Generator):
         raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
-    state = policy.start(mask.shape[1]) if state is None else state
+    n_arms = mask.shape[1]
+    state = policy.start(n_arms) if state is None else fitting_state(policy, state, n_arms)
     choices = np.empty(mask.shape[0], np.int64)
     if policy.kernels is None:
         _play_plainly(policy, state, mask, values, rng, choices)
         return choices
-    run = compiled(policy, "play", state, mask.shape[1])
-    run(mask, values, rng, choices, policy.fields(state, mask.shape[1]))
+    run = compiled(policy, "play", state, n_arms)
+    run(mask, values, rng, choices, policy.fields(state, n_arms))
     return choices
 
 
 def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
     """Return both as contiguous (T, K) arrays, if they are."""
-    mask = np.ascontiguousarray(awake)
-    if mask.dtype != np.bool_:
-        raise TypeError(must_be("awake", "a (T, K) array of truth values", awake))
-    if mask.ndim != 2 or mask.shape[1] == 0:
-        raise ValueError(must_be("awake", "of shape (T, K), K at least 1", mask.shape))
-    values = np.ascontiguousarray(losses, dtype=np.float64)
+    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of truth values"))
+    if np.ndim(awake) != 2 or mask.shape[1] == 0:
+        raise ValueError(must_be("awake", "of shape (T, K), K at least 1", np.shape(mask)))
+    values = np.ascontiguousarray(numbers("losses", losses, "a (T, K) array of numbers"))
     if values.shape != mask.shape:
         raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))
     if not ((values >= 0.0) & (values <= 1.0) | ~mask).all():
@@ -65,6 +64,6 @@ def _play_plainly(
         choices[t] = -1
         if awake[t].any():
             clock += 1
-            decision = decide(policy, state, awake[t], rng.random(), clock)
+            decision = decide(policy, state, awake[t], rng.random, clock)
             policy.update(state, decision, float(losses[t, decision.arm]))
             choices[t] = decision.arm

@@ -15,7 +15,7 @@ import numpy as np
 
 from wakeful.compile import native
 from wakeful.entries import CLOSE, EXAMPLES, Floats, Kernels, Mask, draw, entries, indices
-from wakeful.inputs import did_you_mean, must_be
+from wakeful.inputs import did_you_mean, must_be, real
 
 
 class Decision(NamedTuple):
@@ -48,12 +48,11 @@ class Decision(NamedTuple):
         """Return the decision that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
         if not isinstance(record, Mapping) or set(record) != set(cls._fields):
             raise ValueError(must_be("decision", f"a record of {', '.join(cls._fields)}", record))
-        try:
-            probabilities = np.array(record["probabilities"], dtype=np.float64)
-            awake = tuple(record["awake"])
-        except (TypeError, ValueError):
-            raise ValueError(must_be("decision", "a record whose awake and probabilities are lists", record)) from None
-        return cls(**{**record, "probabilities": probabilities, "awake": awake})
+        for field in ("awake", "probabilities"):
+            if not isinstance(record[field], list | tuple):
+                raise TypeError(must_be(f"decision.{field}", "a list", record[field]))
+        p = [real("decision.probabilities", x, "between 0 and 1", 0.0, 1.0 + CLOSE) for x in record["probabilities"]]
+        return cls(**{**record, "probabilities": np.array(p, np.float64), "awake": tuple(record["awake"])})
 
     def __eq__(self, other: object) -> bool:
         """Compare field by field, arrays exactly."""
@@ -113,8 +112,8 @@ class Policy(ABC):
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
         """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
-        p = np.zeros(awake.size)
-        compiled(self, "law", state, p.size)(awake, p, self.fields(state, p.size))
+        p, mask = np.zeros(len(awake)), np.array(awake, np.bool_)
+        compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size))
         return p
 
     def remember(self, state: Any, decision: Decision, coin: float) -> float:
@@ -167,16 +166,43 @@ class Policy(ABC):
         """Return the policy that `to_dict` wrote; a class of your own must have been imported."""
         if not isinstance(record, Mapping) or set(record) != {"policy", "parameters"}:
             raise ValueError(must_be("policy", "a record of policy and parameters", record))
-        known: dict[str, Any] = {_label(cls): cls for cls in subclasses(Policy)}
+        known: dict[Any, Any] = {_label(cls): cls for cls in subclasses(Policy)}
         name, values = record["policy"], record["parameters"]
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             rule = "the name of a policy that is imported"
             raise ValueError(must_be("policy", rule, name) + did_you_mean(name, known))
-        unknown = set(values) - set(_field_names(known[name]))
-        if unknown:
-            raise ValueError(must_be("parameters", f"among {_field_names(known[name])}", sorted(unknown)[0]))
-        policy: Policy = known[name](**{k: _restored(v) for k, v in values.items()})
+        if not isinstance(values, Mapping):
+            raise TypeError(must_be("parameters", "a record of names and values", values))
+        names = _field_names(known[name])
+        for unknown in set(values) - set(names):
+            raise ValueError(
+                must_be("parameters", f"among {', '.join(names) or 'none'}", unknown) + did_you_mean(unknown, names)
+            )
+        try:
+            policy: Policy = known[name](**{k: _restored(v) for k, v in values.items()})
+        except TypeError as problem:
+            if " must be " in str(problem):
+                raise
+            raise TypeError(must_be("parameters", f"all that {name} needs", dict(values))) from None
         return policy
+
+
+def settle(policy: Policy, **values: Any) -> None:
+    """Set fields of a frozen policy while it is made: plain numbers, whatever kind of number was given."""
+    for name, value in values.items():
+        object.__setattr__(policy, name, value)
+
+
+def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
+    """Return `state` if it has the fields, shapes and types of the policy's own; compiled code trusts them."""
+    fresh = policy.start(n_arms)
+    fits = type(state) is type(fresh) and all(
+        isinstance(array, np.ndarray) and array.shape == like.shape and array.dtype == like.dtype
+        for array, like in zip(state, fresh, strict=True)
+    )
+    if not fits or not all(array.flags.c_contiguous and array.flags.writeable for array in state):
+        raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}) could have grown into", state))
+    return state
 
 
 def a_policy(value: object) -> Policy:
@@ -199,14 +225,14 @@ def compiled(policy: Policy, entry: str, state: Any, n_arms: int) -> Callable[..
     return native(lazy, name, *getattr(EXAMPLES, entry), policy.fields(state, n_arms))  # type: ignore[no-any-return]
 
 
-def decide(policy: Policy, state: Any, awake: Mask, u: float, clock: int) -> Decision:
-    """Choose an arm with the uniform `u` in plain Python, for policies without kernels; arms are indices."""
-    p = np.asarray(policy.probabilities(state, awake.copy()), dtype=np.float64)
+def decide(policy: Policy, state: Any, awake: Mask, uniform: Callable[[], float], clock: int) -> Decision:
+    """Choose an arm with one uniform number in plain Python, for policies without kernels; arms are indices."""
+    p = np.array(policy.probabilities(state, awake.copy()), dtype=np.float64)
     if not is_law(p, awake):
         name = f"{type(policy).__name__}.probabilities"
         raise ValueError(must_be(name, "a law: non-negative, zero on sleepers, summing to one", p))
     here = indices(awake)
-    arm, coin = draw(p, here, u)
+    arm, coin = draw(p, here, uniform())
     decision = Decision(int(arm), float(p[arm]), tuple(here.tolist()), p, clock, 0.0)
     memo = policy.remember(state, decision, coin)
     return decision._replace(memo=memo) if memo else decision

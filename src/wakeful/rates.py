@@ -23,21 +23,25 @@ class Rate(NamedTuple):
     exploration: float
 
 
-def check_rate(eta: Any, exploration: Any, schedules: tuple[str, ...]) -> None:
-    """Refuse an `eta` that is neither positive nor a known schedule, and a negative `exploration`."""
+def checked_eta(eta: Any, schedules: tuple[str, ...]) -> float | str:
+    """Return `eta` if it is positive or a known schedule."""
     if isinstance(eta, str):
-        one_of("eta", eta, schedules)
-    else:
-        real("eta", eta, f"positive or one of {', '.join(map(repr, schedules))}", 0.0, above=True)
-    real("exploration", exploration, "zero or positive", 0.0)
+        return one_of("eta", eta, schedules)
+    return real("eta", eta, f"positive or one of {', '.join(map(repr, schedules))}", 0.0, above=True)
 
 
-def check_horizon(eta: Any, horizon: Any) -> None:
-    """Refuse a horizon below one, and one without the other."""
+def checked_exploration(exploration: Any) -> float:
+    """Return `exploration` if it is not negative."""
+    return real("exploration", exploration, "zero or positive", 0.0)
+
+
+def checked_horizon(eta: Any, horizon: Any) -> float | None:
+    """Return `horizon` if it is at least one with `eta="horizon"`, and None otherwise."""
     if eta == "horizon":
-        real("horizon", horizon, "a number of rounds, at least 1, with eta='horizon'", 1.0)
-    elif horizon is not None:
+        return real("horizon", horizon, "a number of rounds, at least 1, with eta='horizon'", 1.0)
+    if horizon is not None:
         raise ValueError(must_be("horizon", f"None with eta={eta!r}; it belongs to eta='horizon'", horizon))
+    return None
 
 
 @kernel
@@ -52,14 +56,14 @@ def epoch(rounds: int) -> int:
 @kernel
 def rate_at(rate: Any, rounds: int, awake: int) -> float:
     """Return eta_t, t = `rounds`, after `awake` awake arms in all, both with the current round counted."""
-    if rate.counter == CONSTANT:
-        return float(rate.numerator)
-    count = rounds
-    if rate.counter == AWAKE:
-        count = awake
+    count = 1
+    if rate.counter == ROUNDS:
+        count = rounds
+    elif rate.counter == AWAKE:
+        count = max(awake, 1)
     elif rate.counter == EPOCH:
         count = epoch(rounds)
-    return float(rate.numerator / math.sqrt(max(count, 1)))
+    return float(rate.numerator / math.sqrt(count))
 
 
 @kernel

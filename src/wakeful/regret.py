@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wakeful.entries import Floats, Ints, Mask
-from wakeful.inputs import must_be
+from wakeful.inputs import must_be, numbers, truths
+
+MOST_ARMS = 20  # two to the power of this is how many sets the best ordering is built from
 
 
 class BestOrdering(NamedTuple):
@@ -30,7 +32,7 @@ def internal(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> Floats:
     played = np.zeros(mask.shape)
     played[np.arange(arms.size), arms] = 1.0
     own = np.take_along_axis(values, arms[:, np.newaxis], axis=1)
-    regrets: Floats = played.T @ np.where(mask, own - values, 0.0)
+    regrets: Floats = played.T @ np.where(mask, own - np.where(mask, values, 0.0), 0.0)
     return regrets
 
 
@@ -55,6 +57,8 @@ def ordering(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestOrd
     """
     mask, values, arms = _history(awake, losses, choices)
     n_arms = mask.shape[1]
+    if n_arms > MOST_ARMS:
+        raise ValueError(must_be("awake", f"of at most {MOST_ARMS} arms for the best ordering", n_arms))
     sets, inverse = np.unique(mask, axis=0, return_inverse=True)
     totals = np.zeros(sets.shape)
     np.add.at(totals, inverse.ravel(), np.where(mask, values, 0.0))
@@ -79,15 +83,19 @@ def ordering(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestOrd
 
 def _history(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> tuple[Mask, Floats, Ints]:
     """Return the rounds with somebody awake as arrays that belong together, else say what does not fit."""
-    mask, values, arms = np.asarray(awake), np.asarray(losses, np.float64), np.asarray(choices)
-    if mask.ndim != 2 or mask.dtype != np.bool_:
+    mask = truths("awake", awake, "a (T, K) array of truth values")
+    if mask.ndim != 2:
         raise ValueError(must_be("awake", "a (T, K) array of truth values", awake))
+    values = numbers("losses", losses, "a (T, K) array of numbers")
     if values.shape != mask.shape:
         raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))
+    if not np.isfinite(values[mask]).all():
+        raise ValueError(must_be("losses", "finite where awake", losses))
+    arms = np.asarray(choices)
     if arms.shape != mask.shape[:1] or not np.issubdtype(arms.dtype, np.integer):
         raise ValueError(must_be("choices", f"{mask.shape[0]} indices of arms", choices))
     somebody = mask.any(axis=1)
-    mask, values, arms = mask[somebody], values[somebody], arms[somebody].astype(np.int64)
+    mask, values, arms = mask[somebody], values[somebody], arms[somebody]
     if ((arms < 0) | (arms >= mask.shape[1])).any() or not mask[np.arange(arms.size), arms].all():
         raise ValueError(must_be("choices", "arms that were awake", choices))
-    return mask, values, arms
+    return mask, values, arms.astype(np.int64)

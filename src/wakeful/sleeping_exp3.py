@@ -15,8 +15,8 @@ from wakeful.compile import kernel
 from wakeful.entries import FLOOR, Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
 from wakeful.integrals import expected_share
-from wakeful.policy import Policy
-from wakeful.rates import CONSTANT, ROUNDS, Rate, check_rate, gibbs, rate_at
+from wakeful.policy import Policy, settle
+from wakeful.rates import CONSTANT, ROUNDS, Rate, checked_eta, checked_exploration, gibbs, rate_at
 from wakeful.sets import count, fewest, find
 
 TINY = 1e-280  # a sum of weights below this is redone with a shift of its own
@@ -56,8 +56,8 @@ class SleepingExp3G(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        check_rate(self.eta, self.exploration, self.schedules)
-        whole("max_sets", self.max_sets, "a number of sets, at least 1", 1)
+        settle(self, eta=checked_eta(self.eta, self.schedules), exploration=checked_exploration(self.exploration))
+        settle(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
 
     @property
     def kernels(self) -> Kernels:
@@ -105,7 +105,7 @@ class SleepingExp3(Policy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        check_rate(self.eta, self.exploration, self.schedules)
+        settle(self, eta=checked_eta(self.eta, self.schedules), exploration=checked_exploration(self.exploration))
 
     @property
     def kernels(self) -> Kernels:

@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 # rates, and by balance no weight is then below e^-300 / n of another: no product of two underflows or overflows.
 LOWEST = -300.0
 
+# Differences of larger log-weights would overflow; nobody can tell e^1e300 from e^1e308.
+LARGEST = 1e300
+
 # From this many states on, matrix products beat loops; see `benchmarks/stationary.py`.
 BLOCKED_FROM = 320
 BLOCK = 96
@@ -61,13 +64,12 @@ def _checked(log_weights: ArrayLike) -> Floats:
     if not np.isfinite(weights).all():
         i, j = (int(index) for index in np.argwhere(~np.isfinite(weights))[0])
         raise ValueError(f"log_weights[{i}, {j}] must be finite, got {float(weights[i, j])!r}")
-    # Differences of the largest doubles would overflow; nobody can tell e^1e300 from e^1e308.
-    return np.clip(weights, -1e300, 1e300, out=weights)
+    return np.clip(weights, -LARGEST, LARGEST, out=weights)
 
 
 @kernel
 def solve(log_weights: Floats, law: Floats) -> None:
-    """Write the law of the chain with rates exp(log_weights), contiguous, into `law`; ignore the diagonal."""
+    """Write the law of the chain with rates exp(log_weights), all within LARGEST, into `law`; ignore the diagonal."""
     n = law.size
     if n == 1:
         law[0] = 1.0
@@ -118,7 +120,8 @@ def _three(log_weights: Floats, law: Floats) -> None:
         trees[3 * i + 2, 0], trees[3 * i + 2, 1] = _exact_sum(log_weights[k, i], log_weights[j, k])
     top = 0
     for tree in range(1, 9):
-        if trees[tree, 0] > trees[top, 0]:
+        gap = trees[tree, 0] - trees[top, 0]
+        if gap > 0.0 or (gap == 0.0 and trees[tree, 1] > trees[top, 1]):
             top = tree
     for i in range(3):
         law[i] = 0.0

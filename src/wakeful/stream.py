@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import must_be
+from wakeful.inputs import whole
 
 BLOCK = 256  # one call for many numbers: a fifth of the time of a call for each
 
@@ -47,7 +47,4 @@ def _checked(seed: Any) -> Any:
     """Return a seed of an accepted type."""
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return seed
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
-        return int(seed)
-    kind = ValueError if isinstance(seed, int | np.integer) else TypeError
-    raise kind(must_be("seed", "a whole number from 0, a SeedSequence, or None", seed))
+    return whole("seed", seed, "a whole number from 0, a SeedSequence, or None", 0)

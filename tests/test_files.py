@@ -199,8 +199,11 @@ def test_every_truncation_is_refused(path: Path) -> None:
             Bandit.load(path)
 
 
-def test_every_flipped_bit_is_refused_or_harmless(path: Path, bandit: Bandit) -> None:
-    data, expected = path.read_bytes(), everything(bandit)
+def test_every_flipped_bit_is_refused_or_harmless(path: Path) -> None:
+    small = Bandit(Uniform(), 2, seed=0)
+    small.update(small.choose(), loss=0.5)
+    small.save(path)
+    data, expected = path.read_bytes(), everything(small)
     wrong = {}
     for position, bit in itertools.product(range(len(data)), range(8)):
         flipped = bytearray(data)

@@ -12,40 +12,59 @@ LAYERS = (
     ("stationary", "integrals", "rates", "sets"),
     ("policy",),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
-    ("arms", "files", "stream", "play", "regret"),
-    ("bandit",),
-    ("suite",),
+    ("arms", "files", "stream", "play", "set_table", "best_ordering", "tally", "regret", "relations"),
+    ("bandit", "games", "worlds"),
+    ("suite", "results", "lab", "plots"),
+    ("names", "cli", "__main__"),
 )
 ORDER = [module for layer in LAYERS for module in layer]
+OPTIONAL = {"matplotlib", "scipy", "pandas", "polars", "pyarrow", "tqdm", "distributed"}  # imported where needed
 SOURCE = Path(wakeful.__file__).parent
 
 
+def files(module: str) -> list[Path]:
+    """Return the file of a module, or all files of a package."""
+    folder = SOURCE / module
+    return sorted(folder.glob("*.py")) if folder.is_dir() else [SOURCE / f"{module}.py"]
+
+
 def imported(path: Path) -> set[str]:
-    """Return the modules of the package that a file imports, however it says so."""
+    """Return the modules of the package that a file needs to be imported itself, however it says so."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module == "wakeful":
-            found |= {alias.name for alias in node.names if (SOURCE / f"{alias.name}.py").exists()}
+            found |= {alias.name for alias in node.names} & set(ORDER)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wakeful."):
-            found.add((node.module or "").removeprefix("wakeful."))
+            found.add((node.module or "").split(".")[1])
         elif isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[2] for alias in node.names if alias.name.startswith("wakeful.")}
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("wakeful.")}
     return found
 
 
 def test_every_module_has_its_place() -> None:
-    assert {path.stem for path in SOURCE.glob("*.py")} - {"__init__"} == set(ORDER)
+    modules = {path.stem for path in SOURCE.glob("*.py")} | {path.parent.name for path in SOURCE.glob("*/*.py")}
+    assert modules - {"__init__"} == set(ORDER)
 
 
 def test_imports_point_one_way() -> None:
     for place, module in enumerate(ORDER):
-        later = imported(SOURCE / f"{module}.py") - set(ORDER[:place])
-        assert not later, f"{module} imports {later}, which come after it"
+        for path in files(module):
+            later = imported(path) - set(ORDER[: place + 1])
+            assert not later, f"{path.name} imports {later}, which come after it"
 
 
-def test_nothing_heavy_is_imported_with_the_package() -> None:
-    for path in SOURCE.glob("*.py"):
+def test_what_is_optional_is_imported_where_it_is_needed() -> None:
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            heavy = {name.partition(".")[0] for name in names} & OPTIONAL
+            assert not heavy or path.stem == "plots", f"{path} imports {heavy} for everybody"
+
+
+def test_nothing_is_ever_pickled() -> None:
+    for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not {name.partition(".")[0] for name in names} & {"matplotlib", "scipy", "pandas", "pickle"}, path
+            assert not {name.partition(".")[0] for name in names} & {"pickle", "shelve", "marshal"}, path

@@ -1,17 +1,20 @@
 """Wakeful: decide among the options that are available right now, and learn from what happens."""
 
-from wakeful import regret
+from wakeful import games, regret, relations, worlds
 from wakeful.bandit import Bandit
 from wakeful.entries import Kernels
 from wakeful.exp3 import SBExp3, SIExp3
 from wakeful.index import SleepingThompson, SleepingUCB, Uniform
+from wakeful.lab import SimulationError, simulate
 from wakeful.ordering import FixedOrdering, OrderingExp4
 from wakeful.per_set import PerSet
 from wakeful.play import play
 from wakeful.policy import Decision, Guarantee, Policy
+from wakeful.results import Results
 from wakeful.sleeping_exp3 import SleepingExp3, SleepingExp3G
 from wakeful.stationary import stationary
 from wakeful.suite import check_policy
+from wakeful.worlds import check_world
 
 __version__ = "0.1.0"
 
@@ -24,15 +27,22 @@ __all__ = [
     "OrderingExp4",
     "PerSet",
     "Policy",
+    "Results",
     "SBExp3",
     "SIExp3",
+    "SimulationError",
     "SleepingExp3",
     "SleepingExp3G",
     "SleepingThompson",
     "SleepingUCB",
     "Uniform",
     "check_policy",
+    "check_world",
+    "games",
     "play",
     "regret",
+    "relations",
+    "simulate",
     "stationary",
+    "worlds",
 ]

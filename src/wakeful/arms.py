@@ -35,8 +35,8 @@ class Arms:
         return len(self.names)
 
     def add(self, name: Hashable | None) -> int:
-        """Add one arm and return its position; without a name it is called by its position."""
-        name = len(self) if name is None else _a_name(name)
+        """Add one arm and return its position; without a name it is called by its number."""
+        name = self._next_number() if name is None else _a_name(name)
         if name in self.position:
             raise ValueError(must_be("name", "new: each arm has a name of its own", name))
         self.names.append(name)
@@ -45,6 +45,13 @@ class Arms:
         self.retired = np.append(self.retired, False)
         self._masks.clear()
         return len(self) - 1
+
+    def _next_number(self) -> int:
+        """Return the position of the next arm, or the first number after it that names no arm."""
+        number = len(self)
+        while number in self.position:
+            number += 1
+        return number
 
     def retire(self, name: Hashable) -> None:
         """Let one arm sleep for good."""
@@ -132,7 +139,7 @@ def _names(arms: Any) -> list[Hashable]:
     """Return the names of `arms`, a number or names."""
     rule = "a number of arms or a list of names"
     if isinstance(arms, Set | Mapping):
-        raise TypeError(must_be("arms", rule + ": the order of a set is another one in every process", arms))
+        raise TypeError(must_be("arms", rule + " whose order is the same in every process", arms))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
         number = whole("arms", arms, rule + ", at least 1", 1)
         if number > MOST_ARMS:
@@ -153,17 +160,25 @@ def _names(arms: Any) -> list[Hashable]:
 
 def _a_name(name: Any, what: str = "name") -> Hashable:
     """Return `name` if it can name an arm: anything hashable that equals itself, but no truth value."""
+    kind = "a name" if what == "name" else "names"
     if type(name) in BOOLEANS or name is None:
-        raise TypeError(must_be(what, "names (strings, numbers, ...), not truth values or None", name))
+        raise TypeError(must_be(what, f"{kind}, which a truth value or None is not", name))
     if isinstance(name, np.generic):
         name = name.item()
     try:
         hash(name)
     except TypeError:
-        raise TypeError(must_be(what, "names that can be hashed (strings, numbers, ...)", name)) from None
+        raise TypeError(must_be(what, f"{kind} that can be hashed, such as strings and numbers", name)) from None
     if isinstance(name, float) and math.isnan(name):
-        raise ValueError(must_be(what, "names that can be found again", name))
+        raise ValueError(must_be(what, f"{kind} that can be found again", name))
     return name  # type: ignore[no-any-return]  # hashable, as just tried
+
+
+def listed(awake: Any) -> Any:
+    """Return what an iterator gives, as a list; anything else as it is, for `Arms.awake` to judge."""
+    if isinstance(awake, np.ndarray | str | bytes | Mapping) or not isinstance(awake, Iterable):
+        return awake
+    return list(awake)
 
 
 def plain_names(names: Sequence[Hashable]) -> list[str | int]:

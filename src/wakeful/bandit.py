@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wakeful import files
-from wakeful.arms import Arms, Awake, plain_names
+from wakeful.arms import Arms, Awake, listed, plain_names
 from wakeful.entries import FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import must_be, real, whole
 from wakeful.policy import Decision, Policy, a_policy, compiled, decide, fitting_state, is_law, new_decision
@@ -17,6 +17,7 @@ from wakeful.stream import Stream
 
 KIND = "wakeful bandit"
 FLOAT64 = np.dtype(np.float64)
+AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # ways to say who is awake that run no code of the caller's
 
 
 class Bandit:
@@ -85,8 +86,10 @@ class Bandit:
 
     def choose(self, awake: Awake = None) -> Decision:
         """Choose one of the arms `awake`: names, a boolean mask, or nothing if all are."""
-        names, mask = self._arms.awake(awake)
+        if type(awake) not in AT_HAND:
+            awake = listed(awake)  # before the lock: an iterator may ask this very bandit
         with self._lock:
+            names, mask = self._arms.awake(awake)
             clock = self._rounds + 1
             if self._choose is None:
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
@@ -95,25 +98,25 @@ class Bandit:
                 p = np.zeros(mask.size)
                 position, probability, memo = self._choose(mask, self._stream.draw(), p, self._fields)
             self._rounds = clock
-        return new_decision((self._arms.names[position], probability, names, p, clock, memo))
+            return new_decision((self._arms.names[position], probability, names, p, clock, memo))
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
         lost = loss if reward is None and type(loss) is float and 0.0 <= loss <= 1.0 else _loss(loss, reward)
-        position, mask, probability, memo = self._placed(decision)
-        p = decision[3]
         with self._lock:
+            position, mask, probability, memo = self._placed(decision)
             if self._update is None:
                 answer = self._update_plainly(decision, position, mask, lost)
             else:
-                answer = self._update(mask, p, position, probability, memo, lost, self._fields)
+                answer = self._update(mask, decision[3], position, probability, memo, lost, self._fields)
         if answer != FINE:
             raise ValueError(_refusal(decision, answer))
 
     def probabilities(self, awake: Awake = None) -> Floats:
         """Return the law of the next choice among `awake`: length K, exactly 0.0 on sleepers; changes nothing."""
-        mask = self._arms.awake(awake)[1]
+        awake = listed(awake)
         with self._lock:
+            mask = self._arms.awake(awake)[1]
             if self._law is None:
                 return np.array(self._policy.probabilities(self._state, mask.copy()), np.float64)
             p = np.zeros(mask.size)
@@ -140,15 +143,7 @@ class Bandit:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, atomically; `load` continues with the very same choices."""
         with self._lock:
-            header = {
-                "kind": KIND,
-                "policy": self._policy.to_dict(),
-                "arms": plain_names(self._arms.names),
-                "retired": np.flatnonzero(self._arms.retired).tolist(),
-                "fewest_arms": self._fewest,
-                "rounds": self._rounds,
-                "random": self._stream.state,
-            }
+            header = {**self._header(), "arms": plain_names(self._arms.names)}
             files.write(path, header, self._state._asdict())
 
     @classmethod
@@ -159,6 +154,23 @@ class Bandit:
     def __repr__(self) -> str:
         """Show the policy, the arms and how many decisions were made."""
         return f"<Bandit {self._policy!r}, {len(self._arms)} arms, {self._rounds} rounds>"
+
+    def __deepcopy__(self, memo: Any) -> "Bandit":
+        """Return a bandit that is the same and goes its own way."""
+        with self._lock:
+            return self._restored(self._header(), {k: v.copy() for k, v in self._state._asdict().items()})
+
+    def _header(self) -> dict[str, Any]:
+        """Return all that is not the state."""
+        return {
+            "kind": KIND,
+            "policy": self._policy.to_dict(),
+            "arms": list(self._arms.names),
+            "retired": np.flatnonzero(self._arms.retired).tolist(),
+            "fewest_arms": self._fewest,
+            "rounds": self._rounds,
+            "random": self._stream.state,
+        }
 
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
@@ -243,7 +255,9 @@ def _share(name: str, value: Any) -> float:
     """Return a number in [0, 1]; True and False count as 1 and 0."""
     if type(value) is float and 0.0 <= value <= 1.0:
         return value
-    return real(name, float(value) if isinstance(value, bool | np.bool_) else value, "between 0 and 1", 0.0, 1.0)
+    return real(
+        name, float(value) if isinstance(value, bool | np.bool_) else value, "a number between 0 and 1", 0.0, 1.0
+    )
 
 
 def _refusal(decision: Decision, answer: int) -> str:

@@ -31,12 +31,15 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
-def bind(template: Any, name: str, keep: bool, **kernels: Any) -> Any:
-    """Compile a copy of `template` whose global names are `kernels`; `keep` stores the code on disk."""
+def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: Any) -> Any:
+    """Compile a copy of `template` whose global names are `kernels`.
+
+    `keep` stores the code on disk; `nogil` lets other threads run meanwhile.
+    """
     copy = FunctionType(template.__code__, {**template.__globals__, **kernels}, template.__name__)
     copy.__qualname__ = name
     copy.__module__ = template.__module__
-    compiled: Any = numba.njit(copy)
+    compiled: Any = numba.njit(copy, nogil=nogil)
     if keep and hasattr(compiled, "enable_caching"):
         try:
             compiled.enable_caching()
@@ -56,7 +59,7 @@ def kept(function: Any) -> bool:
 def fingerprint(*files: str) -> str:
     """Eight hexadecimal digits that change whenever a file with kernels does, ours or one of `files`."""
     digest = hashlib.sha256()
-    for path in [*sorted(Path(__file__).parent.glob("*.py")), *map(Path, sorted(files))]:
+    for path in [*sorted(Path(__file__).parent.rglob("*.py")), *map(Path, sorted(files))]:
         source = path.read_bytes()
         if b"@kernel" in source or str(path) in files:
             digest.update(source)

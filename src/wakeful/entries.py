@@ -76,8 +76,8 @@ def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries
         "State": state,
         "N_PARAMETERS": len(parameters._fields),
     }
-    bound = {t.__name__[1:]: bind(t, f"{name}.{t.__name__[1:]}-{mark}", keep, **names) for t in _TEMPLATES}
-    return Entries(**bound)
+    bound = (bind(t, f"{name}.{t.__name__[1:]}-{mark}", keep, nogil=t is _play, **names) for t in _TEMPLATES)
+    return Entries(*bound)
 
 
 @kernel

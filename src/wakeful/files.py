@@ -3,7 +3,8 @@
 import io
 import json
 import os
-import tempfile
+import secrets
+import stat
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +23,8 @@ Built = TypeVar("Built")
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: ArrayMap) -> None:
     """Write `header` and `arrays` to `path` so that a crash leaves the old file or the new one, never half."""
     target = Path(os.path.realpath(path))  # behind a symbolic link, the file it points to
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".wakeful-", suffix=".part")
+    part = target.parent / f".wakeful-{secrets.token_hex(8)}.part"
+    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -32,10 +34,11 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
                         np.lib.format.write_array(entry, array, allow_pickle=False)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        part.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
@@ -62,13 +65,6 @@ def read(path: str | os.PathLike[str], kind: str, build: Callable[[dict[str, Any
 def _array(data: bytes) -> np.ndarray[Any, Any]:
     array: np.ndarray[Any, Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     return array
-
-
-def _umask() -> int:
-    """Return the process's umask; it can be read only by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sync_folder(folder: Path) -> None:

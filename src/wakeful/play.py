@@ -1,5 +1,7 @@
 """`play`: run a policy through given rounds, compiled where it has kernels."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,13 +35,22 @@ def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Gen
         raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
     n_arms = mask.shape[1]
     state = policy.start(n_arms) if state is None else fitting_state(policy, state, n_arms)
-    choices = np.empty(mask.shape[0], np.int64)
+    return runner(policy, state, n_arms)(mask, values, rng)
+
+
+def runner(policy: Policy, state: Any, n_arms: int) -> Callable[[Mask, Floats, np.random.Generator], Ints]:
+    """Return a function that plays blocks of rounds and goes on from `state`; it trusts its arguments."""
     if policy.kernels is None:
-        _play_plainly(policy, state, mask, values, rng, choices)
-        return choices
+        return partial(_play_plainly, policy, state)
     run = compiled(policy, "play", state, n_arms)
-    run(mask, values, rng, choices, policy.fields(state, n_arms))
-    return choices
+    fields = policy.fields(state, n_arms)
+
+    def play_on(awake: Mask, losses: Floats, rng: np.random.Generator) -> Ints:
+        choices = np.empty(len(awake), np.int64)
+        run(awake, losses, rng, choices, fields)
+        return choices
+
+    return play_on
 
 
 def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
@@ -55,15 +66,12 @@ def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
     return mask, values
 
 
-def _play_plainly(
-    policy: Policy, state: Any, awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints
-) -> None:
+def _play_plainly(policy: Policy, state: Any, awake: Mask, losses: Floats, rng: np.random.Generator) -> Ints:
     """Do the same one round at a time, for a policy without kernels."""
-    clock = 0
-    for t in range(choices.size):
-        choices[t] = -1
-        if awake[t].any():
-            clock += 1
-            decision = decide(policy, state, awake[t], rng.random, clock)
+    choices = np.full(len(awake), -1, np.int64)
+    for t, row in enumerate(awake):
+        if row.any():
+            decision = decide(policy, state, row, rng.random, t + 1)
             policy.update(state, decision, float(losses[t, decision.arm]))
             choices[t] = decision.arm
+    return choices

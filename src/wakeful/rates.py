@@ -27,12 +27,12 @@ def checked_eta(eta: Any, schedules: tuple[str, ...]) -> float | str:
     """Return `eta` if it is positive or a known schedule."""
     if isinstance(eta, str):
         return one_of("eta", eta, schedules)
-    return real("eta", eta, f"positive or one of {', '.join(map(repr, schedules))}", 0.0, above=True)
+    return real("eta", eta, f"a positive number or one of {', '.join(map(repr, schedules))}", 0.0, above=True)
 
 
 def checked_exploration(exploration: Any) -> float:
     """Return `exploration` if it is not negative."""
-    return real("exploration", exploration, "zero or positive", 0.0)
+    return real("exploration", exploration, "a number, zero or positive", 0.0)
 
 
 def checked_horizon(eta: Any, horizon: Any) -> float | None:

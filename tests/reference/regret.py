@@ -1,7 +1,7 @@
-"""Regrets as they are defined: loops over rounds, and over all K! orderings."""
+"""Regrets as they are defined: loops over rounds, over all K! orderings, all swaps, all policies."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 Rows = Sequence[Sequence[float]]
 
@@ -45,3 +45,39 @@ def ordering(awake: Sequence[Sequence[bool]], losses: Rows, choices: Sequence[in
     """The largest of these over all orderings."""
     K = len(awake[0])
     return max(of_ordering(awake, losses, choices, order) for order in itertools.permutations(range(K)))
+
+
+def of_swap(awake: Sequence[Sequence[bool]], losses: Rows, choices: Sequence[int], swap: Sequence[int]) -> float:
+    """What was lost more than by playing `swap[i]` in place of i, where it was awake."""
+    total = 0.0
+    for S, loss, k in zip(awake, losses, choices, strict=True):
+        if any(S) and S[swap[k]]:
+            total += loss[k] - loss[swap[k]]
+    return total
+
+
+def swap(awake: Sequence[Sequence[bool]], losses: Rows, choices: Sequence[int]) -> float:
+    """The largest of these over all K^K functions from arms to arms."""
+    K = len(awake[0])
+    return max(of_swap(awake, losses, choices, f) for f in itertools.product(range(K), repeat=K))
+
+
+def of_policy(
+    awake: Sequence[Sequence[bool]], losses: Rows, choices: Sequence[int], policy: Mapping[tuple[int, ...], int]
+) -> float:
+    """What was lost more than by playing `policy[S]` whenever S was awake."""
+    total = 0.0
+    for S, loss, k in zip(awake, losses, choices, strict=True):
+        if any(S):
+            arm = policy[tuple(i for i in range(len(S)) if S[i])]
+            assert S[arm]
+            total += loss[k] - loss[arm]
+    return total
+
+
+def policy(awake: Sequence[Sequence[bool]], losses: Rows, choices: Sequence[int]) -> float:
+    """The largest of these over all maps from the sets there were to their arms."""
+    sets = sorted({tuple(i for i in range(len(S)) if S[i]) for S in awake} - {()})
+    return max(
+        of_policy(awake, losses, choices, dict(zip(sets, arms, strict=True))) for arms in itertools.product(*sets)
+    )

@@ -1,0 +1,205 @@
+"""The command line: `wakeful simulate`, `wakeful --version`, and `--help` everywhere."""
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from wakeful import __version__, worlds
+from wakeful.inputs import must_be, one_of
+from wakeful.lab import SimulationError, simulate
+from wakeful.names import parse
+from wakeful.policy import Policy, subclasses
+from wakeful.results import Results
+from wakeful.tally import REGRETS
+from wakeful.worlds import AdaptiveWorld, World
+
+WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
+EXAMPLE = """example:
+  wakeful simulate --world dependent --policy si-exp3 --policy "SleepingUCB(constant=2)" \\
+      --rounds 1e5 --runs 50 --regret policy --plot out.png --save out.parquet
+
+The same in a file, given as --config FILE:
+  world = "dependent"
+  policies = ["si-exp3", "SleepingUCB(constant=2)"]   # or a table of names and policies
+  rounds = 1e5
+  runs = 50
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code: 2 for wrong use, 1 for failure."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        command: Callable[[argparse.Namespace], None] = options.command
+        command(options)
+    except (ValueError, TypeError) as problem:
+        print(f"wakeful: {problem}", file=sys.stderr)
+        return WRONG_USE
+    except (SimulationError, OSError, ImportError) as problem:
+        print(f"wakeful: {problem}", file=sys.stderr)
+        return FAILURE
+    except KeyboardInterrupt:
+        print("wakeful: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="wakeful", description="Bandits and duels whose arms sleep.")
+    parser.add_argument("--version", action="version", version=f"wakeful {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    known = f"worlds: {', '.join(_worlds())}\npolicies: {', '.join(_policies())}"
+    run = commands.add_parser(
+        "simulate",
+        help="compare policies in a world by their regrets",
+        description="Play policies in a world and print their regrets.",
+        epilog=f"{EXAMPLE}\n{known}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.set_defaults(command=_simulate)
+    run.add_argument("--config", metavar="FILE", type=Path, help="a TOML file with the same fields")
+    run.add_argument("--world", help="a world, with arguments in brackets if it takes any")
+    run.add_argument("--policy", action="append", metavar="POLICY", help="a policy; may be given many times")
+    run.add_argument("--rounds", metavar="T", help="rounds of a run, such as 10000 or 1e6")
+    run.add_argument("--runs", metavar="N", help="independent runs (50)")
+    run.add_argument("--seed", metavar="N", help="seed of the simulation (0)")
+    run.add_argument("--regret", action="append", help=f"which regret: {', '.join(REGRETS)} (policy)")
+    run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")
+    run.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, tcp://...")
+    run.add_argument("--store", metavar="DIR", help="keep finished work here, and go on from it")
+    run.add_argument("--plot", metavar="FILE", help="draw the curves of the first regret: .png, .svg or .pdf")
+    run.add_argument("--save", metavar="FILE", help="save the results: .parquet, or a zip of arrays")
+    run.add_argument("--quiet", action="store_true", help="no progress bar")
+    return parser
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    """Simulate, print the summaries, draw and save."""
+    fields = _fields(options)
+    world = parse("world", fields["world"], _worlds())
+    policies = _given_policies(fields["policies"])
+    regrets = [one_of("regret", name, REGRETS) for name in fields["regrets"]]
+    with _executor(fields["dask"]) as executor, _bar(options.quiet) as progress:
+        results: Results = simulate(
+            policies,
+            world,
+            rounds=_count("rounds", fields["rounds"]),
+            runs=_count("runs", fields["runs"]),
+            seed=_count("seed", fields["seed"]),
+            regrets=regrets,
+            executor=executor,
+            store=fields["store"],
+            jobs=None if fields["jobs"] is None else _count("jobs", fields["jobs"]),
+            progress=progress,
+        )
+    print("\n\n".join(repr(results.summary(regret)) for regret in regrets))
+    if fields["plot"]:
+        results.plot(regrets[0], fields["plot"])
+    if fields["save"]:
+        results.save(fields["save"])
+
+
+def _fields(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what to simulate: from the file first, then from the command line, then by default."""
+    fields: dict[str, Any] = {
+        "world": None,
+        "policies": None,
+        "rounds": None,
+        "runs": 50,
+        "seed": 0,
+        "regrets": ["policy"],
+        **dict.fromkeys(("jobs", "dask", "store", "plot", "save")),
+    }
+    if options.config is not None:
+        fields |= _from_file(options.config, list(fields))
+    given = vars(options) | {"policies": options.policy, "regrets": options.regret}
+    fields |= {name: given[name] for name in fields if given.get(name) is not None}
+    for name in ("world", "policies", "rounds"):
+        if fields[name] is None:
+            raise ValueError(must_be(f"--{'policy' if name == 'policies' else name}", "given", None))
+    return fields
+
+
+def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
+    """Return the fields of a TOML file."""
+    try:
+        found = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as problem:
+        raise ValueError(must_be("--config", "a TOML file", str(path)) + f": {problem}") from None
+    for name in found:
+        one_of(f"field of {path}", name, known)
+    return found
+
+
+def _given_policies(given: Any) -> dict[str, Policy]:
+    """Return policies by name; those without one are called as they were typed."""
+    pairs = given.items() if isinstance(given, dict) else [(text, text) for text in given]
+    policies = {str(name): parse("policy", text, _policies()) for name, text in pairs}
+    if len(policies) < len(pairs):
+        raise ValueError(must_be("--policy", "policies that differ", list(given)))
+    return policies
+
+
+def _count(name: str, value: Any) -> int:
+    """Return a whole number, also from 1e6."""
+    try:
+        number = float(value)
+        if number == int(number):
+            return int(value) if str(value).lstrip("-").isdigit() else int(number)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(must_be(f"--{name}", "a whole number", value))
+
+
+def _policies() -> dict[str, type]:
+    return {cls.__name__: cls for cls in subclasses(Policy) if cls.__module__.startswith("wakeful.")}
+
+
+def _worlds() -> dict[str, type]:
+    found = {name: getattr(worlds, name) for name in worlds.__all__}
+    kinds = (World, AdaptiveWorld)
+    return {name: c for name, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and c not in kinds}
+
+
+@contextmanager
+def _executor(address: str | None) -> Iterator[Any]:
+    """Yield the executor of a Dask cluster, or None for this machine."""
+    if address is None:
+        yield None
+        return
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError("--dask needs the extra 'dask': pip install 'wakeful[dask]'") from None
+    connect: Any = distributed.Client
+    with connect(address) as client:
+        yield client.get_executor()
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield what moves a progress bar, or None where there is no terminal to show one."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:  # the extra 'lab' brings it
+        yield None
+        return
+    with tqdm(unit=" rounds", unit_scale=True, smoothing=0.1, file=sys.stderr, leave=False) as bar:
+
+        def move(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield move
+
+
+if __name__ == "__main__":
+    sys.exit(main())

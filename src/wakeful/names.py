@@ -1,0 +1,68 @@
+"""Policies and worlds by what people type: `si-exp3`, `SleepingUCB(constant=2)`, `PerSet(si-exp3, max_sets=9)`."""
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from wakeful.inputs import did_you_mean, must_be
+
+
+def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
+    """Return the object that `text` describes: the name of one of `classes`, with its arguments if there are any.
+
+    Case and punctuation of a name do not matter; arguments are plain values, or descriptions themselves. Nothing is
+    evaluated.
+
+    >>> from wakeful import PerSet, SleepingUCB
+    >>> parse("policy", "per-set(sleeping-ucb(constant=2), max_sets=9)", {"PerSet": PerSet, "SleepingUCB": SleepingUCB})
+    PerSet(policy=SleepingUCB(constant=2.0), max_sets=9)
+    """
+    if not isinstance(text, str):
+        raise TypeError(must_be(what, "a name, with arguments in brackets", text))
+    try:
+        tree = ast.parse(_NAME.sub(_joined, text.strip()), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        raise ValueError(must_be(what, "a name, with arguments in brackets", text)) from None
+    found = _built(what, tree, text, {_plain(name): (name, cls) for name, cls in classes.items()})
+    if type(found) not in classes.values():
+        raise ValueError(must_be(what, "a name, with arguments in brackets", text))
+    return found
+
+
+_NAME = re.compile(r"(['\"]).*?\1|[A-Za-z][\w]*(?:-[\w]+)+")  # a string, or a name with hyphens
+
+
+def _joined(match: re.Match[str]) -> str:
+    """Return a name without its hyphens, and a string as it is."""
+    found = match.group()
+    return found if match.group(1) else found.replace("-", "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str, type]]) -> Any:
+    """Return the value of one node: a literal, a name, or a name with arguments."""
+    call = node if isinstance(node, ast.Call) else None
+    name = call.func if call else node
+    if not isinstance(name, ast.Name):
+        try:
+            return ast.literal_eval(node)
+        except ValueError:
+            raise ValueError(must_be(what, "a name, with plain values as arguments", text)) from None
+    if _plain(name.id) not in classes:
+        known = [shown for shown, _ in classes.values()]
+        rule = "one of " + ", ".join(known)
+        raise ValueError(must_be(what, rule, name.id) + did_you_mean(name.id, known))
+    shown, cls = classes[_plain(name.id)]
+    arguments = [_built(what, argument, text, classes) for argument in call.args] if call else []
+    named = {str(k.arg): _built(what, k.value, text, classes) for k in call.keywords} if call else {}
+    try:
+        return cls(*arguments, **named)
+    except TypeError as problem:
+        if " must be " in str(problem):
+            raise
+        reason = str(problem).replace("__init__() ", "")
+        raise TypeError(must_be(what, f"{shown} with arguments that it takes", text) + f": {reason}") from None

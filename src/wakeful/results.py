@@ -1,0 +1,232 @@
+"""`Results`: what a simulation found, to be asked, compared, plotted, saved."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wakeful import files
+from wakeful.entries import Floats, Ints
+from wakeful.inputs import must_be, one_of
+
+KIND = "wakeful results"
+
+
+class Row(NamedTuple):
+    """One policy's regret at the last round, over the runs; rank 1 has the smallest mean."""
+
+    rank: int
+    policy: str
+    mean: float
+    standard_error: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    quantile_90: float
+    worst: float
+
+
+class Summary(Sequence[Row]):
+    """The rows of all policies, best first; prints as a table."""
+
+    def __init__(self, title: str, rows: Sequence[Row]) -> None:
+        self.title = title
+        self._rows = tuple(rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a row, or a tuple of rows for a slice."""
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        """Return how many policies there are."""
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        """Return an aligned table."""
+        wide = max(len(row.policy) for row in self._rows)
+        heads = ["mean", "+-", "25 %", "median", "75 %", "90 %", "worst"]
+        lines = [self.title, " " * (wide + 4) + "".join(f"{head:>11}" for head in heads)]
+        for row in self._rows:
+            numbers = "".join(f"{number:>11,.1f}" for number in row[2:])
+            lines.append(f"{row.rank:>2}  {row.policy:<{wide}}{numbers}")
+        return "\n".join(lines)
+
+
+class Comparison(NamedTuple):
+    """The regret of one policy less that of another, run by run: they played the same rounds."""
+
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+    share_lower: float  # of the runs in which the first one had less regret
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Regrets of policies in a world, at checkpoints, for every run.
+
+    Parameters:
+        policies: their names and how they print
+        world: how it prints
+        rounds: T
+        runs: how many
+        seed: of the whole simulation
+        checkpoints: the rounds at which regrets are known, the last one is T
+        regrets: for each notion an array (policies, runs, checkpoints)
+        internal: for each policy the mean over runs of the K x K internal regrets at T
+        bounds: for each kind of bound that applies its values at the checkpoints
+    """
+
+    policies: Mapping[str, str]
+    world: str
+    rounds: int
+    runs: int
+    seed: int
+    checkpoints: Ints
+    regrets: Mapping[str, Floats]
+    internal: Floats
+
+    def final(self, regret: str, policy: str) -> Floats:
+        """Return the regret at the last round, one number for each run."""
+        return self.curve(regret, policy)[:, -1]
+
+    def curve(self, regret: str, policy: str) -> Floats:
+        """Return the regret of every run at every checkpoint, an array (runs, checkpoints)."""
+        one_of("regret", regret, self.regrets)
+        one_of("policy", policy, self.policies)
+        curves: Floats = self.regrets[regret][list(self.policies).index(policy)]
+        return curves
+
+    def summary(self, regret: str = "policy") -> Summary:
+        """Return mean, standard error and quantiles of each policy's regret at the last round, best first."""
+        rows = []
+        for policy in self.policies:
+            values = self.final(regret, policy)
+            error = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.nan
+            quantiles = map(float, np.quantile(values, [0.25, 0.5, 0.75, 0.9, 1.0]))
+            rows.append(Row(0, policy, float(values.mean()), error, *quantiles))
+        rows.sort(key=lambda row: row.mean)
+        title = f"{regret} regret after {self.rounds:,} rounds of {self.world}, {self.runs} runs, seed {self.seed}"
+        return Summary(title, [row._replace(rank=n) for n, row in enumerate(rows, 1)])
+
+    def compare(self, first: str, second: str, regret: str = "policy", confidence: float = 0.95) -> Comparison:
+        """Return the paired difference of two policies with its confidence interval (Student's t)."""
+        if not 0.0 < confidence < 1.0:
+            raise ValueError(must_be("confidence", "between 0 and 1", confidence))
+        if self.runs < 2:
+            raise ValueError(must_be("runs", "at least 2 for a comparison", self.runs))
+        from scipy.special import stdtrit
+
+        gaps = self.final(regret, first) - self.final(regret, second)
+        mean, error = float(gaps.mean()), float(gaps.std(ddof=1)) / math.sqrt(gaps.size)
+        reach = float(stdtrit(gaps.size - 1, 0.5 + confidence / 2.0)) * error
+        return Comparison(mean, error, mean - reach, mean + reach, confidence, float((gaps < 0).mean()))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one record for every regret, policy, run and checkpoint."""
+        for regret, curves in self.regrets.items():
+            for policy, runs in zip(self.policies, curves, strict=True):
+                for run, values in enumerate(runs):
+                    for checkpoint, value in zip(self.checkpoints, values, strict=True):
+                        yield {
+                            "regret": regret,
+                            "policy": policy,
+                            "run": run,
+                            "round": int(checkpoint),
+                            "value": float(value),
+                        }
+
+    def to_frame(self) -> Any:
+        """Return the rows as a data frame of pandas, or of polars where only that is installed."""
+        columns = self._columns()
+        try:
+            import pandas as pd
+        except ImportError:
+            import polars as pl
+
+            return pl.DataFrame(columns)
+        return pd.DataFrame(columns)
+
+    def plot(self, regret: str = "policy", path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Draw the regret curves with their quartiles; return the figure, and write it to `path` if one is given."""
+        from wakeful import plots
+
+        figure = plots.regret_curves(self, regret, **options)
+        if path is not None:
+            plots.save(figure, path)
+        return figure
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to `path`: as Parquet if it ends in `.parquet`, else as a zip of arrays."""
+        if Path(path).suffix == ".parquet":
+            self._save_parquet(path)
+        else:
+            arrays = {f"regret {name}": values for name, values in self.regrets.items()}
+            files.write(path, self._header(), {"checkpoints": self.checkpoints, "internal": self.internal, **arrays})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Results":
+        """Read what `save` wrote."""
+        if Path(path).suffix == ".parquet":
+            return cls._load_parquet(path)
+        return files.read(path, KIND, cls._restored)
+
+    def _header(self) -> dict[str, Any]:
+        names = ("policies", "world", "rounds", "runs", "seed")
+        header = {name: getattr(self, name) for name in names}
+        return {"kind": KIND, **header, "policies": dict(self.policies), "regrets": list(self.regrets)}
+
+    @classmethod
+    def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Results":
+        regrets = {name: arrays[f"regret {name}"] for name in header["regrets"]}
+        shape = (len(header["policies"]), header["runs"], arrays["checkpoints"].size)
+        if any(values.shape != shape for values in regrets.values()):
+            raise ValueError(must_be("regrets", f"arrays of shape {shape}", {k: v.shape for k, v in regrets.items()}))
+        names = ("policies", "world", "rounds", "runs", "seed")
+        about = {name: header[name] for name in names}
+        return cls(**about, checkpoints=arrays["checkpoints"], regrets=regrets, internal=arrays["internal"])
+
+    def _columns(self) -> dict[str, Any]:
+        """Return the rows as columns, without a Python loop over them."""
+        shape = (len(self.regrets), len(self.policies), self.runs, self.checkpoints.size)
+        grid = np.indices(shape).reshape(4, -1)
+        return {
+            "regret": np.array(list(self.regrets))[grid[0]],
+            "policy": np.array(list(self.policies))[grid[1]],
+            "run": grid[2],
+            "round": self.checkpoints[grid[3]],
+            "value": np.stack(list(self.regrets.values())).ravel(),
+        }
+
+    def _save_parquet(self, path: str | os.PathLike[str]) -> None:
+        import json
+
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        about = json.dumps({**self._header(), "internal": self.internal.tolist()})
+        table = pa.table(self._columns()).replace_schema_metadata({KIND: about})
+        pq.write_table(table, path)
+
+    @classmethod
+    def _load_parquet(cls, path: str | os.PathLike[str]) -> "Results":
+        import json
+
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        about = (table.schema.metadata or {}).get(KIND.encode())
+        if about is None:
+            raise ValueError(must_be("path", "a Parquet file that Results.save wrote", str(path)))
+        header = json.loads(about)
+        shape = (len(header["regrets"]), len(header["policies"]), header["runs"], -1)
+        values = table["value"].to_numpy().reshape(shape)
+        arrays = {f"regret {name}": array for name, array in zip(header["regrets"], values, strict=True)}
+        checkpoints = table["round"].to_numpy()[: values.shape[-1]]
+        return cls._restored(header, {"checkpoints": checkpoints, "internal": np.array(header["internal"]), **arrays})

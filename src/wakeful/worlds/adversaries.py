@@ -1,0 +1,151 @@
+"""Worlds whose losses will not stay put: the best arm switches, means drift, an adversary sees the learner's law."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wakeful.entries import Floats, Mask
+from wakeful.inputs import real, whole
+from wakeful.worlds.draws import Sleepers
+from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, settle
+
+CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
+
+
+@dataclass(frozen=True)
+class SwitchingBest(World):
+    """One arm is better than the others, and every so often it is another arm.
+
+    The best arm loses 1 with probability `(1 - gap) / 2`, every other with `(1 + gap) / 2`. After each `period`
+    rounds the best arm is another one at random. Arms are awake independently, somebody always.
+
+    Parameters:
+        n_arms: K, at least 2
+        period: how many rounds an arm stays best
+        gap: by how much it is better
+        rate: the probability of being awake
+    """
+
+    n_arms: int = 5
+    period: int = 1000
+    gap: float = 0.5
+    rate: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Check all four."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
+        settle(self, period=whole("period", self.period, "a whole number from 1", 1))
+        settle(self, gap=real("gap", self.gap, "between 0 and 1", 0.0, 1.0))
+        _settle_rate(self, self.rate)
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the best arm of each period and the rounds."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        sleepers = Sleepers(rng, np.full(self.n_arms, self.rate), size)
+        best, left = int(rng.integers(self.n_arms)), self.period
+        while True:
+            periods = (np.arange(size) + self.period - left) // self.period  # counted from the one that is running
+            moves = rng.integers(1, self.n_arms, size=int(periods[-1]))
+            arms = (best + np.append(0, np.cumsum(moves))) % self.n_arms
+            means = np.where(np.arange(self.n_arms) == arms[periods, np.newaxis], 1.0 - self.gap, 1.0 + self.gap) / 2
+            yield Block(sleepers.awake(), sleepers.losses(means), means)
+            best, left = int(arms[-1]), left + int(periods[-1]) * self.period - size
+
+
+@dataclass(frozen=True)
+class Drifting(World):
+    """Mean losses walk at random: normal steps, reflected at 0 and 1; they start from U(0, 1).
+
+    Losses are 0 or 1. Arms are awake independently, somebody always.
+
+    Parameters:
+        n_arms: K
+        step: the standard deviation of a step
+        rate: the probability of being awake
+    """
+
+    n_arms: int = 5
+    step: float = 0.01
+    rate: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Check all three."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        settle(self, step=real("step", self.step, "between 0 and 1", 0.0, 1.0))
+        _settle_rate(self, self.rate)
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the walk and the rounds."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        sleepers = Sleepers(rng, np.full(self.n_arms, self.rate), size)
+        now = rng.random(self.n_arms)
+        while True:
+            steps = self.step * rng.standard_normal((size, self.n_arms))
+            walk = (now + np.cumsum(steps, axis=0)) % 2.0
+            means = np.minimum(walk, 2.0 - walk)  # a walk on a circle of length 2, folded: reflection at both ends
+            now = walk[-1]
+            yield Block(sleepers.awake(), sleepers.losses(means), means)
+
+
+@dataclass(frozen=True)
+class Spiteful(AdaptiveWorld):
+    """An adversary who sees the learner's law: the likeliest arm, the first of several, loses 1, all others 0.
+
+    Arms are awake independently, somebody always.
+
+    Parameters:
+        n_arms: K
+        rate: the probability of being awake
+
+    >>> Spiteful(3).start(np.random.default_rng(0)).losses(np.array([0.2, 0.5, 0.3]))
+    array([0., 1., 0.])
+    """
+
+    n_arms: int = 5
+    rate: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        _settle_rate(self, self.rate)
+
+    def start(self, rng: np.random.Generator) -> AdaptiveRun:
+        """Return a run whose awake sets come from `rng`."""
+        checked_run(rng)
+        return _Spite(Sleepers(rng, np.full(self.n_arms, self.rate), CHUNK))
+
+
+class _Spite(AdaptiveRun):
+    """One run of `Spiteful`."""
+
+    def __init__(self, sleepers: Sleepers) -> None:
+        self._rows = _rows(sleepers)
+
+    def awake(self) -> Mask:
+        """Return the set of the next round."""
+        return next(self._rows)
+
+    def losses(self, probabilities: Floats) -> Floats:
+        """Return 1 where the law is largest, 0 elsewhere."""
+        losses = np.zeros(probabilities.size)
+        losses[probabilities.argmax()] = 1.0
+        return losses
+
+
+def _rows(sleepers: Sleepers) -> Iterator[Mask]:
+    """Yield one row after another, drawing on."""
+    while True:
+        yield from sleepers.awake()
+
+
+def _settle_rate(world: Any, rate: Any) -> None:
+    """Keep the probability of being awake as a plain number."""
+    settle(world, rate=real("rate", rate, "above 0 and at most 1", 0.0, 1.0, above=True))

@@ -1,0 +1,164 @@
+"""Worlds in which it is the sleeping that has a pattern: in turn, in spells, after a loss.
+
+Losses are 0 or 1, independent, with means from U(0, 1) drawn for each run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wakeful.compile import bind, fingerprint
+from wakeful.entries import Mask
+from wakeful.inputs import must_be, real, whole
+from wakeful.worlds.draws import Sleepers, bernoulli, repeated
+from wakeful.worlds.world import Block, World, checked_run, settle
+
+
+@dataclass(frozen=True)
+class Cycling(World):
+    """Arms are awake in turn: in round t = 0, 1, ... the arms t, t + 1, ..., t + n_awake - 1, modulo K.
+
+    Parameters:
+        n_arms: K
+        n_awake: how many are awake in a round
+
+    >>> next(Cycling(3).blocks(np.random.default_rng(0), 3)).awake.astype(int)
+    array([[1, 1, 0],
+           [0, 1, 1],
+           [1, 0, 1]])
+    """
+
+    n_arms: int = 5
+    n_awake: int = 2
+
+    def __post_init__(self) -> None:
+        """Check both numbers."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        settle(self, n_awake=whole("n_awake", self.n_awake, "a whole number from 1", 1))
+        if self.n_awake > self.n_arms:
+            raise ValueError(must_be("n_awake", f"at most n_arms, {self.n_arms}", self.n_awake))
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the means of the run, then its losses."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        expected = repeated(rng.random(self.n_arms), size)
+        start = 0
+        while True:
+            rounds = np.arange(start, start + size)[:, np.newaxis]
+            awake = (np.arange(self.n_arms) - rounds) % self.n_arms < self.n_awake
+            yield Block(awake, bernoulli(rng, expected), expected.copy())
+            start = (start + size) % self.n_arms
+
+
+@dataclass(frozen=True)
+class MarkovSleep(World):
+    """Arms sleep and wake in spells: each is a chain with two states, all given that somebody is awake.
+
+    In each round an awake arm falls asleep with probability `sleep`, a sleeping one wakes with probability `wake`,
+    independently; a step that would leave nobody awake is redrawn. The first round has the stationary law of the
+    chains, `wake / (wake + sleep)` for each arm, again given that somebody is awake.
+
+    Parameters:
+        n_arms: K
+        sleep: the probability of falling asleep
+        wake: the probability of waking up
+    """
+
+    n_arms: int = 5
+    sleep: float = 0.05
+    wake: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Check all three."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        settle(self, sleep=real("sleep", self.sleep, "from 0 to below 1", 0.0, np.nextafter(1.0, 0.0)))
+        settle(self, wake=real("wake", self.wake, "above 0 and at most 1", 0.0, 1.0, above=True))
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the means of the run, then its spells and losses."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        expected = repeated(rng.random(self.n_arms), size)
+        rates = np.full(self.n_arms, self.wake / (self.wake + self.sleep))
+        now = Sleepers(rng, rates, 1).awake()[0]
+        while True:
+            awake = np.empty((size, self.n_arms), np.bool_)
+            _spells()(rng, now, self.sleep, self.wake, awake)
+            yield Block(awake, bernoulli(rng, expected), expected.copy())
+
+
+@dataclass(frozen=True)
+class LossDependentSleep(World):
+    """An arm that lost 1 in one of the last `rest` rounds sleeps; where that would be all of them, all are awake.
+
+    Losses count whether or not the arm was awake or played. They are independent and identically distributed, while
+    who is awake depends on past losses: the setting of the paper's Lemma 2, in which small internal regret implies
+    small ordering regret.
+
+    Parameters:
+        n_arms: K
+        rest: how many rounds an arm sleeps after a loss
+    """
+
+    n_arms: int = 5
+    rest: int = 2
+
+    def __post_init__(self) -> None:
+        """Check both numbers."""
+        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        settle(self, rest=whole("rest", self.rest, "a whole number from 1", 1))
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the means of the run, then its losses, from which the sets follow."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        expected = repeated(rng.random(self.n_arms), size)
+        recent = np.zeros((self.rest, self.n_arms))
+        while True:
+            losses = bernoulli(rng, expected)
+            known = np.vstack([recent, losses])
+            sums = np.cumsum(np.vstack([np.zeros(self.n_arms), known]), axis=0)
+            awake: Mask = sums[self.rest : -1] == sums[: -1 - self.rest]  # no loss in the `rest` rounds before
+            awake[~awake.any(axis=1)] = True
+            yield Block(awake, losses, expected.copy())
+            recent = known[size:]
+
+
+@cache
+def _spells() -> Any:
+    """Return `_walk` compiled, its code kept on disk."""
+    return bind(_walk, f"MarkovSleep.walk-{fingerprint()}", True)
+
+
+def _walk(rng: np.random.Generator, now: Mask, sleep: float, wake: float, awake: Mask) -> None:
+    """Write the chains into the rows of `awake`, the first one from `now`, which is left at the row after the last."""
+    n_arms = now.size
+    p = np.empty(n_arms)
+    for t in range(len(awake)):
+        awake[t] = now
+        first, nobody = n_arms, 1.0  # the first awake arm, the probability that nobody is
+        for k in range(n_arms):
+            p[k] = 1.0 - sleep if now[k] else wake
+            now[k] = rng.random() < p[k]
+            first = min(first, k) if now[k] else first
+            nobody *= 1.0 - p[k]
+        if first == n_arms:  # draw the first awake arm given that there is one, then those after it
+            target, reached, before = rng.random() * (1.0 - nobody), 0.0, 1.0
+            for k in range(n_arms):
+                reached += before * p[k]
+                before *= 1.0 - p[k]
+                if first < n_arms:
+                    now[k] = rng.random() < p[k]
+                elif target < reached or k == n_arms - 1:
+                    first = k
+                    now[k] = True

@@ -1,0 +1,200 @@
+"""`check_world`: what every world must get right, ours and yours.
+
+Each check is a function of a world that raises `AssertionError` with a sentence. `CHECKS` lists those of worlds drawn
+in blocks, `ADAPTIVE_CHECKS` those of worlds that see the learner's law.
+"""
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import FrozenInstanceError, fields
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from wakeful.entries import Floats, Mask
+from wakeful.games import Game
+from wakeful.policy import subclasses
+from wakeful.worlds.world import AdaptiveWorld, Block, World, a_world
+
+SIZES = (1, 7, 64)  # of the blocks that are looked at
+BLOCKS = 3  # how many of them
+ROUNDS = 50  # of an adaptive world
+
+
+def check_world(world: World | AdaptiveWorld) -> None:
+    """Run every check on `world`; raise `AssertionError` at the first that fails, naming it.
+
+    >>> from wakeful.worlds import Stochastic
+    >>> check_world(Stochastic(4))
+    """
+    a_world(world)
+    checks: tuple[Callable[[Any], None], ...] = CHECKS if isinstance(world, World) else ADAPTIVE_CHECKS
+    for check in (check_is_data, *checks):
+        try:
+            check(world)
+        except Exception as problem:
+            name = check.__name__.removeprefix("check_").replace("_", " ")
+            raise AssertionError(f"{world!r} fails the check {name!r}: {problem}") from problem
+
+
+def check_is_data(world: World | AdaptiveWorld) -> None:
+    """Parameters are frozen, compare, and print as the code that makes them unless the class says otherwise."""
+    names = [field.name for field in fields(world)]  # type: ignore[arg-type]  # `a_world` has seen that it is one
+    try:
+        setattr(world, names[0] if names else "anything", None)
+    except FrozenInstanceError:
+        pass
+    else:
+        raise AssertionError("a world must be a frozen dataclass")
+    n_arms = world.n_arms
+    assert isinstance(n_arms, int), f"n_arms must be a whole number from 1, got {n_arms!r}"
+    assert n_arms >= 1, f"n_arms must be a whole number from 1, got {n_arms!r}"
+    hash(world)
+    if world.printable:
+        again = _printed(world)
+        assert again == world, f"eval(repr(world)) must be the world, got {again!r}"
+        assert hash(again) == hash(world), "equal worlds must have equal hashes"
+
+
+def check_blocks(world: World) -> None:
+    """Blocks have the right shapes and types, somebody is awake in every row, losses are in [0, 1] where awake."""
+    for size in SIZES:
+        blocks = list(islice(world.blocks(np.random.default_rng(1), size), BLOCKS))
+        assert blocks, "there must be at least one block"
+        for block in blocks:
+            _assert_block(block, world.n_arms)
+        for block in blocks if world.length is None else blocks[:-1]:
+            assert len(block.awake) == size, f"a block must have {size} rounds, got {len(block.awake)}"
+        assert len(blocks[-1].awake) <= size, f"a block must have at most {size} rounds, got {len(blocks[-1].awake)}"
+
+
+def check_length(world: World) -> None:
+    """A world with a `length` yields so many rounds for every size of block; one without never ends."""
+    length = world.length
+    if length is None:
+        found = len(list(islice(world.blocks(np.random.default_rng(2), 5), 20)))
+        assert found == 20, f"a world whose length is None must not end, got {found} blocks"
+        return
+    assert isinstance(length, int), f"length must be a whole number from 1, or None, got {length!r}"
+    for size in (max(length // 3, 1), length, length + 1):
+        drawn = world.blocks(np.random.default_rng(2), size)
+        sizes = [len(block.awake) for block in islice(drawn, length + 1)]
+        assert sum(sizes) == length, f"there must be {length} rounds, got {sum(sizes)} in blocks of {size}"
+        assert all(n == size for n in sizes[:-1]), f"only the last block may be short, got {sizes}"
+
+
+def check_repeatable(world: World) -> None:
+    """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
+    for size in SIZES:
+        alone = _copied(islice(world.blocks(np.random.default_rng(3), size), BLOCKS))
+        with _global_chance():
+            one, other = (world.blocks(np.random.default_rng(seed), size) for seed in (3, 4))
+            mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
+        for first, second in zip(alone, mixed, strict=True):
+            assert _equal(first, second), "the same seed must give the same blocks"
+
+
+def check_own_arrays(world: World) -> None:
+    """A block stays what it was when later blocks are drawn, and when the reader of another changes it."""
+    kept = list(islice(world.blocks(np.random.default_rng(5), 7), BLOCKS))
+    again = []
+    for block in islice(world.blocks(np.random.default_rng(5), 7), BLOCKS):
+        again.append(_copied([block])[0])
+        for array in block:
+            if array is not None and array.flags.writeable:
+                array[...] = False
+    for first, second in zip(kept, again, strict=True):
+        assert _equal(first, second), "blocks must not share memory with each other or with the world"
+
+
+def check_rounds(world: AdaptiveWorld) -> None:
+    """Somebody is awake in every round, and losses are in [0, 1] where awake."""
+    for awake, losses in _rounds(world, 1):
+        _assert_block(Block(awake[np.newaxis], losses[np.newaxis]), world.n_arms)
+
+
+def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
+    """The same seed and the same laws give the same rounds, whatever other runs are under way."""
+    alone = list(_rounds(world, 3))
+    with _global_chance():
+        mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
+    for first, second in zip(alone, mixed, strict=True):
+        same = all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+        assert same, "the same seed and laws must give the same rounds"
+
+
+CHECKS: tuple[Callable[[World], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
+ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveWorld], None], ...] = (check_rounds, check_adaptive_repeatable)
+
+
+def _printed(world: Any) -> Any:
+    """Return what the printed form of `world` evaluates to."""
+    cls = type(world)
+    scope = {kind.__name__: kind for kind in (*subclasses(World), *subclasses(AdaptiveWorld), Game, cls)}
+    code = repr(world).replace(cls.__qualname__, cls.__name__)  # a class inside a function has a name that is no code
+    try:
+        return eval(code, {**vars(sys.modules[cls.__module__]), **scope})
+    except Exception as problem:
+        rule = "the code that makes it (or set the class variable `printable = False`)"
+        raise AssertionError(f"a world must print as {rule}, got {code}: {problem}") from problem
+
+
+def _assert_block(block: Any, n_arms: int) -> None:
+    """Raise unless `block` is what its docstring says."""
+    assert isinstance(block, Block), f"blocks must yield Block(awake, losses, expected), got {type(block).__name__}"
+    for name, array, dtype in zip(block._fields, block, (np.bool_, np.float64, np.float64), strict=True):
+        if name == "expected" and array is None:
+            continue
+        assert isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}"
+        assert array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}"
+        assert array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row"
+        rule = f"of shape (rounds, {n_arms}), the same for all"
+        assert array.ndim == 2, f"{name} must be {rule}, got {array.shape}"
+        assert array.shape == (len(block.awake), n_arms), f"{name} must be {rule}, got {array.shape}"
+    nobody = np.flatnonzero(~block.awake.any(axis=1))
+    assert not nobody.size, f"somebody must be awake in every row, got nobody in row {nobody[0]}"
+    for name, array in (("losses", block.losses), ("expected", block.expected)):
+        if array is not None:
+            bad = array[block.awake & ~((array >= 0.0) & (array <= 1.0))]
+            assert not bad.size, f"{name} must be between 0 and 1 where awake, got {bad[0]}"
+
+
+def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
+    """Yield rounds against laws drawn at random."""
+    run, laws = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
+    for _ in range(ROUNDS):
+        awake = run.awake()
+        assert np.any(awake), "somebody must be awake in every round"
+        weights = laws.exponential(size=world.n_arms) * awake
+        losses = run.losses(weights / weights.sum())
+        yield awake, losses
+
+
+def _copied(blocks: Any) -> list[Block]:
+    """Return copies of the blocks as they are now."""
+    copies: list[Block] = []
+    for awake, losses, expected in blocks:
+        copies.append(Block(awake.copy(), losses.copy(), None if expected is None else expected.copy()))
+    return copies
+
+
+def _equal(first: Block, second: Block) -> bool:
+    """Whether two blocks hold the same numbers; those of sleepers may be NaN."""
+    pairs: Iterator[tuple[Any, Any]] = zip(first, second, strict=True)
+    return all((a is None and b is None) or np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+@contextmanager
+def _global_chance() -> Iterator[None]:
+    """Put the global random states elsewhere for a while: who draws from them gives himself away."""
+    ours, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002  # the global state is the point
+    random.seed(7)
+    np.random.seed(7)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(ours)
+        np.random.set_state(numpys)  # noqa: NPY002

@@ -1,0 +1,119 @@
+"""What a world is: a source of awake sets and losses that every policy plays alike.
+
+An oblivious world does not look at the learner. It is drawn in blocks of rounds: `blocks(rng, size)` first draws
+what the world of this run is made of, then yields `Block`s. An adaptive world answers the learner's law.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.entries import Floats, Mask
+from wakeful.inputs import must_be, whole
+
+
+class Block(NamedTuple):
+    """Some rounds: who is awake, what each arm loses, and what it loses in expectation given who is awake."""
+
+    awake: Mask  # (size, K), somebody in every row
+    losses: Floats  # (size, K), in [0, 1] where awake
+    expected: Floats | None = None  # (size, K), or None where the world does not know
+
+
+class World(ABC):
+    """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Coins(World):
+    ...     n_arms: int = 2
+    ...     def blocks(self, rng, size):
+    ...         while True:
+    ...             yield Block(np.ones((size, 2), bool), rng.integers(2, size=(size, 2)).astype(float))
+    >>> next(Coins().blocks(np.random.default_rng(0), 3)).losses.shape
+    (3, 2)
+    """
+
+    printable: ClassVar[bool] = True  # prints as the code that makes it
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+    @property
+    def length(self) -> int | None:
+        """How many rounds there are, or None where they never end."""
+        return None
+
+    @abstractmethod
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Yield blocks of `size` rounds, the last one perhaps shorter; all chance comes from `rng`, the run's own."""
+
+
+class AdaptiveRun(ABC):
+    """One run of an adaptive world: `awake` and `losses` are called in turn, once a round."""
+
+    @abstractmethod
+    def awake(self) -> Mask:
+        """Return who is awake in the next round, somebody at least."""
+
+    @abstractmethod
+    def losses(self, probabilities: Floats) -> Floats:
+        """Return the losses of this round, given the law from which the learner is about to draw."""
+
+
+class AdaptiveWorld(ABC):
+    """A world that sees the learner's probabilities before it sets the losses; a round at a time."""
+
+    printable: ClassVar[bool] = True  # prints as the code that makes it
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+    @abstractmethod
+    def start(self, rng: np.random.Generator) -> AdaptiveRun:
+        """Return a run whose chance comes from `rng`."""
+
+
+def a_world(value: object) -> World | AdaptiveWorld:
+    """Return `value` if it is a world, else say what is wrong with it."""
+    if isinstance(value, type) and issubclass(value, World | AdaptiveWorld):
+        raise TypeError(must_be("world", f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, World | AdaptiveWorld):
+        raise TypeError(must_be("world", "a World such as worlds.Stochastic(), or an AdaptiveWorld", value))
+    if not is_dataclass(value):
+        raise TypeError(must_be("world", "a frozen dataclass", value))
+    return value
+
+
+def checked_run(rng: np.random.Generator, size: int = 1) -> None:
+    """Refuse anything but a random generator and a number of rounds."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
+    whole("size", size, "a whole number from 1", 1)
+
+
+def settle(world: object, **values: Any) -> None:
+    """Set fields of a frozen world while it is made: plain numbers, whatever kind of number was given."""
+    for name, value in values.items():
+        object.__setattr__(world, name, value)
+
+
+def forever(draw: Callable[[], Block]) -> Iterator[Block]:
+    """Yield what `draw` returns, again and again."""
+    while True:
+        yield draw()
+
+
+def cut(rounds: Block, size: int) -> Iterator[Block]:
+    """Yield all `rounds` in blocks of `size`, as copies: whoever gets one may change it."""
+    for start in range(0, len(rounds.awake), size):
+        part = slice(start, start + size)
+        expected = None if rounds.expected is None else rounds.expected[part].copy()
+        yield Block(rounds.awake[part].copy(), rounds.losses[part].copy(), expected)

@@ -1,0 +1,98 @@
+"""The command line, as a newcomer uses it: in a process of its own, and misspelt."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wakeful import __version__, cli
+from wakeful.names import parse
+from wakeful.results import Results
+
+SMALL = ["simulate", "--world", "dependent", "--policy", "si-exp3", "--rounds", "200", "--runs", "3"]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "wakeful", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
+    done = run(
+        *("simulate", "--world", "dependent", "--policy", "si-exp3", "--policy", "SleepingUCB(constant=2)"),
+        *("--rounds", "1e3", "--runs", "5", "--regret", "policy", "--plot", "out.png", "--save", "out.parquet"),
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "si-exp3" in done.stdout
+    assert "SleepingUCB(constant=2)" in done.stdout
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert list(Results.load(tmp_path / "out.parquet").policies) == ["si-exp3", "SleepingUCB(constant=2)"]
+
+
+def test_a_file_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'world = "dependent"\nrounds = 1e4\nruns = 3\nregrets = ["policy", "internal"]\n'
+        '[policies]\nours = "si-exp3"\n"theirs" = "per-set(sleeping-ucb)"\n'
+    )
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml"), "--rounds", "200", "--seed", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "policy regret after 200 rounds" in shown
+    assert "internal regret after 200 rounds" in shown
+    assert "theirs" in shown
+
+
+def test_version_and_help() -> None:
+    assert run("--version").stdout == f"wakeful {__version__}\n"
+    shown = run("simulate", "--help").stdout
+    for word in ("--dask", "--store", "RockPaperScissors", "OrderingExp4", "example:"):
+        assert word in shown
+    assert run().returncode == 2
+    assert run("simulat").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--world", "dependnt"], "did you mean 'Dependent'"),
+        (["--policy", "si-exp4"], "did you mean 'SIExp3'"),
+        (["--policy", "SleepingUCB(konstant=2)"], "unexpected keyword argument 'konstant'"),
+        (["--policy", "SIExp3(eta=-1)"], "eta must be a positive"),
+        (["--policy", "__import__('os').system('true')"], "policy must be"),
+        (["--rounds", "many"], "--rounds must be a whole number, got 'many'"),
+        (["--rounds", "1.5"], "--rounds must be a whole number"),
+        (["--regret", "polcy"], "did you mean 'policy'"),
+        (["--jobs", "0"], "jobs must be at least 1"),
+        (["--config", "nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_wrong_use_is_one_clear_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.main([*SMALL, *arguments])
+    error = capsys.readouterr().err
+    assert code in (1, 2)
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_missing_fields_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate"]) == 2
+    assert "--world must be given" in capsys.readouterr().err
+
+
+def test_unknown_fields_of_a_file_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text('wrld = "dependent"')
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 2
+    assert "did you mean 'world'" in capsys.readouterr().err
+    (tmp_path / "c.toml").write_text("world = ")
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 2
+
+
+def test_names_are_read_and_never_evaluated() -> None:
+    classes = cli._policies()
+    assert repr(parse("policy", "PER_SET(SI-EXP3(eta='sqrt', exploration=0), max_sets=3)", classes)) == (
+        "PerSet(policy=SIExp3(eta='sqrt', exploration=0.0, horizon=None), max_sets=3)"
+    )
+    for text in ("", "(", "1", "SIExp3(eta=open('x'))", "SIExp3()()", "a.b", "SIExp3(*[1])", "x" * 100_000):
+        with pytest.raises((ValueError, TypeError), match="policy must be"):
+            parse("policy", text, classes)

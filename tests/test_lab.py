@@ -1,0 +1,211 @@
+"""The lab: results do not depend on who computes them, work survives a kill, errors are not swallowed."""
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wakeful as wk
+from own_policy import EpsilonGreedy
+from wakeful import files, lab, regret
+from wakeful.lab import SimulationError, simulate, streams
+from wakeful.worlds import Block, Dependent, Spiteful, Stochastic, World
+
+POLICIES = {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}
+SMALL: dict[str, Any] = {"rounds": 700, "runs": 5, "seed": 3, "regrets": ("policy", "internal", "ordering")}
+
+
+def same(a: wk.Results, b: wk.Results) -> bool:
+    """Whether two results are equal bit for bit."""
+    arrays = all(np.array_equal(a.regrets[name], b.regrets[name]) for name in a.regrets)
+    return arrays and a.regrets.keys() == b.regrets.keys() and np.array_equal(a.internal, b.internal)
+
+
+def test_regrets_are_those_of_the_rounds_played() -> None:
+    world = Stochastic(4)
+    results = simulate(POLICIES, world, **SMALL, checkpoints=[100, 333])
+    assert results.checkpoints.tolist() == [100, 333, 700]
+    for run in (0, 4):
+        awake, losses, expected = next(world.blocks(streams(3, run)[0], lab.CELLS // 4))
+        for name, policy in POLICIES.items():
+            choices = wk.play(policy, awake[:700], losses[:700], streams(3, run)[1])
+            for at, t in enumerate(results.checkpoints):
+                history = awake[:t], expected[:t], choices[:t]  # type: ignore[index]
+                found = {notion: results.curve(notion, name)[run, at] for notion in SMALL["regrets"]}
+                assert found["policy"] == pytest.approx(regret.policy(*history).value, abs=1e-9)
+                assert found["internal"] == pytest.approx(regret.internal(*history).max(), abs=1e-9)
+                assert found["ordering"] == pytest.approx(regret.ordering(*history).value, abs=1e-9)
+
+
+class Backwards(Executor):
+    """Does everything at once when asked for the last, in the wrong order."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_results_do_not_depend_on_the_executor() -> None:
+    reference = simulate(POLICIES, Stochastic(5), **SMALL, jobs=1)
+    assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL))
+    assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=Backwards()))
+    with ThreadPoolExecutor(3) as threads:
+        assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=threads))
+    with ProcessPoolExecutor(2) as processes:
+        assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=processes))
+
+
+def test_results_do_not_depend_on_the_size_of_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = simulate(POLICIES, Dependent(), **SMALL)
+    monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)
+    assert same(reference, simulate(POLICIES, Dependent(), **SMALL))
+
+
+def test_another_policy_changes_nothing_for_the_others() -> None:
+    alone = simulate({"UCB": POLICIES["UCB"]}, Stochastic(5), **SMALL)
+    beside = simulate({"new": wk.Uniform(), **POLICIES}, Stochastic(5), **SMALL)
+    assert np.array_equal(alone.curve("policy", "UCB"), beside.curve("policy", "UCB"))
+
+
+def test_a_real_dask_cluster_gives_the_same_results() -> None:
+    distributed = pytest.importorskip("distributed")
+    reference = simulate(POLICIES, Stochastic(5), **SMALL)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=client.get_executor()))
+
+
+def test_policies_in_plain_python_and_adaptive_worlds_are_simulated_too() -> None:
+    results = simulate(EpsilonGreedy(), Dependent(), rounds=200, runs=2)
+    assert list(results.policies) == ["EpsilonGreedy(epsilon=0.1)"]
+    adaptive = simulate(wk.SIExp3(), Spiteful(3), rounds=200, runs=2)
+    assert np.isfinite(adaptive.final("external", repr(wk.SIExp3()))).all()
+
+
+def test_finished_units_are_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)
+    first = simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 10
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "run_unit", lambda unit: pytest.fail("a unit was done twice"))
+        assert same(first, simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path))
+    done: list[Any] = []
+    work = lab.run_unit
+
+    def counted(unit: lab.Unit) -> Any:
+        done.append(unit)
+        return work(unit)
+
+    monkeypatch.setattr(lab, "run_unit", counted)
+    simulate(POLICIES, Stochastic(3), **{**SMALL, "seed": 4}, store=tmp_path, jobs=1)
+    assert len(done) == 10
+
+
+KILLED = """
+import sys, wakeful as wk
+from wakeful import lab
+from wakeful.worlds import Stochastic
+lab.UNIT_SECONDS = 1e-9
+wk.simulate({"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}, Stochastic(6), rounds=60_000, runs=12, seed=1,
+            regrets=("policy",), store=sys.argv[1])
+"""
+
+
+def test_killed_and_started_again_it_finishes_with_the_same_results(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(store)])
+        before = len(list(store.glob("*.unit"))) if store.exists() else 0
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and len(list(store.glob("*.unit"))) < before + 2:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = {path: path.stat().st_mtime_ns for path in store.glob("*.unit")}
+    assert 0 < len(kept) < 24
+    subprocess.run([sys.executable, "-c", KILLED, str(store)], check=True)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    fresh = tmp_path / "fresh"
+    subprocess.run([sys.executable, "-c", KILLED, str(fresh)], check=True)
+    names = sorted(path.name for path in fresh.glob("*.unit"))
+    assert sorted(path.name for path in store.glob("*.unit")) == names
+    for name in names:
+        one, two = (files.read(folder / name, lab.KIND, lambda header, arrays: arrays) for folder in (store, fresh))
+        assert all(np.array_equal(one[key], two[key]) for key in one)
+
+
+@dataclass(frozen=True)
+class Trap(World):
+    """Fails in one run of four."""
+
+    n_arms: int = 2
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Any:
+        if rng.integers(4) == 0:
+            raise ZeroDivisionError("this world has a hole")
+        while True:
+            yield Block(np.ones((size, 2), np.bool_), np.zeros((size, 2)))
+
+
+def test_a_unit_that_fails_makes_the_whole_call_fail_with_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)
+    with pytest.raises(
+        SimulationError, match=r"units failed, first .*runs \d+ to \d+, seed 3: this world has a hole"
+    ) as e:
+        simulate(POLICIES, Trap(), rounds=50, runs=20, seed=3, store=tmp_path)
+    assert isinstance(e.value.__cause__, ZeroDivisionError)
+    assert list(tmp_path.glob("*.unit"))  # what did not fail is kept
+
+
+def test_the_memory_of_a_long_run_is_flat() -> None:
+    code = (
+        "import resource, wakeful as wk; from wakeful.worlds import Stochastic\n"
+        "wk.simulate(wk.SBExp3(), Stochastic(10), rounds={}, runs=1, regrets=('policy',))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    short, long = (
+        int(subprocess.run([sys.executable, "-c", code.format(n)], capture_output=True, check=True).stdout)
+        for n in (10_000, 2_000_000)
+    )
+    assert long - short < 20_000  # KiB
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rounds": 0}, "rounds must be"),
+        ({"runs": 0}, "runs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"regrets": ["polcy"]}, "did you mean 'policy'"),
+        ({"checkpoints": [701]}, "checkpoints must be"),
+        ({"world": "dependent"}, "world must be"),
+        ({"policies": {}}, "policies must be"),
+        ({"policies": wk.SIExp3}, "an instance such as SIExp3"),
+        ({"jobs": 0}, "jobs must be"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(change: dict[str, Any], words: str) -> None:
+    call = {"policies": POLICIES, "world": Dependent(), **SMALL, **change}
+    with pytest.raises((ValueError, TypeError), match=words):
+        simulate(**call)
+
+
+def test_progress_is_told_in_rounds() -> None:
+    told: list[tuple[int, int]] = []
+    simulate(POLICIES, Dependent(), **SMALL, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (7_000, 7_000)
+    assert all(total == 7_000 for _, total in told)

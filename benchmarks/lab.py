@@ -17,7 +17,7 @@ ROUNDS, RUNS, K = 200_000, 8, 10
 
 
 @numba.njit(nogil=True)
-def by_hand(rounds: int, rng: np.random.Generator) -> float:
+def by_hand(rounds: int, rng: np.random.Generator) -> float:  # noqa: PLR0912  # one loop, on purpose
     """SI-EXP3 (t^-1/2, no exploration) in the stochastic world, world and regret included, nothing general about it."""
     means, rates = rng.random(K), rng.random(K)
     L = np.zeros((K, K))

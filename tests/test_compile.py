@@ -5,8 +5,9 @@ import logging
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -18,11 +19,11 @@ from wakeful import compile as compiling
 REPORT = """
 import json, time, wakeful as wk
 from wakeful.exp3 import SwitchState
-from wakeful.policy import _name, entries
+from wakeful.policy import full_name, entries
 from wakeful.rates import Rate
 policy = wk.SIExp3()
 bandit = wk.Bandit(policy, 3, seed=0)
-found = entries(_name(policy), policy.kernels, Rate, SwitchState)
+found = entries(full_name(policy), policy.kernels, Rate, SwitchState)
 print(json.dumps([sum(e.stats.cache_hits.values()) for e in found[:3]]))
 """
 
@@ -41,14 +42,62 @@ def test_the_next_process_finds_compiled_code_on_disk(tmp_path: Path) -> None:
     assert hits == [[0, 0, 0], [1, 1, 1]]
 
 
-def test_changed_sources_have_another_fingerprint(tmp_path: Path) -> None:
-    source = tmp_path / "kernels.py"
-    marks = set()
-    for text in ("x = 1", "x = 2"):
-        source.write_text(text)
-        compiling.fingerprint.cache_clear()
-        marks.add(compiling.fingerprint(str(source)))
-    assert len(marks | {compiling.fingerprint()}) == 3
+def test_changed_kernels_have_another_fingerprint() -> None:
+    def made(shift: float) -> Any:
+        return lambda x: x + shift
+
+    marks = [compiling.fingerprint(*kernels) for kernels in ([], [add], [made(1.0)], [made(2.0)], [made(1.0), add])]
+    assert len(set(marks)) == 5
+    assert compiling.fingerprint(made(1.0)) == marks[2]
+    wrapped = [compiling.bind(add, "add", False, helper=made(n)) for n in (1.0, 2.0)]
+    assert compiling.fingerprint(wrapped[0]) != compiling.fingerprint(wrapped[1])
+
+
+def test_a_changed_file_of_kernels_has_another_fingerprint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = compiling.fingerprint()
+    (tmp_path / "compile.py").touch()
+    (tmp_path / "kernels.py").write_text("@kernel\ndef f(): pass")
+    compiling._sources.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "__file__", str(tmp_path / "compile.py"))
+        assert compiling.fingerprint() != before
+    compiling._sources.cache_clear()
+    assert compiling.fingerprint() == before
+
+
+class Nothing(NamedTuple):
+    counts: Any
+
+
+@numba.njit(cache=True)
+def play_first(parameters: Any, state: Any, awake: Any, p: Any) -> None:
+    p[awake[0]] = 1.0
+
+
+@numba.njit(cache=True)
+def play_last(parameters: Any, state: Any, awake: Any, p: Any) -> None:
+    p[awake[-1]] = 1.0
+
+
+def learn_nothing(parameters: Any, state: Any, awake: Any, p: Any, arm: int, memo: float, loss: float) -> None:
+    """A kernel that its author left plain."""
+
+
+@dataclass(frozen=True)
+class Pick(wk.Policy):
+    last: bool = False
+
+    @property
+    def kernels(self) -> wk.Kernels:
+        return wk.Kernels(play_last if self.last else play_first, learn_nothing)
+
+    def start(self, n_arms: int) -> Nothing:
+        return Nothing(np.zeros(n_arms))
+
+
+def test_a_policy_whose_kernels_depend_on_its_parameters_gets_its_own() -> None:
+    for policy, arm in ((Pick(), 0), (Pick(last=True), 2), (wk.PerSet(Pick()), 0), (wk.PerSet(Pick(last=True)), 2)):
+        assert wk.Bandit(policy, 3, seed=0).choose().arm == arm
 
 
 def add(a: float, b: float) -> float:

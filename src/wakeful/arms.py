@@ -9,7 +9,7 @@ import numpy as np
 from wakeful.entries import Mask
 from wakeful.inputs import did_you_mean, must_be, whole
 
-REMEMBERED = 4096  # awake sets whose mask is kept at hand
+REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
 BOOLEANS = frozenset({bool, np.bool_})
 AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
 
@@ -125,7 +125,7 @@ class Arms:
         return self._remember(mask.tobytes(), self._remember(names, (names, mask.copy())))
 
     def _remember(self, key: Hashable, found: Found) -> Found:
-        if len(self._masks) >= REMEMBERED:
+        if len(self._masks) * (len(self) + 64) >= REMEMBERED:
             self._masks.clear()
         self._masks[key] = found
         return found

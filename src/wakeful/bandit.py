@@ -1,5 +1,6 @@
 """`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
 
+import json
 import math
 import os
 import threading
@@ -12,7 +13,18 @@ from wakeful import files
 from wakeful.arms import Arms, Awake, listed, plain_names
 from wakeful.entries import FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import must_be, real, whole
-from wakeful.policy import Decision, Policy, a_policy, compiled, decide, fitting_state, is_law, new_decision
+from wakeful.policy import (
+    LAW,
+    Decision,
+    Policy,
+    a_policy,
+    compiled,
+    decide,
+    fitting_state,
+    is_law,
+    new_decision,
+    plain_law,
+)
 from wakeful.stream import Stream
 
 KIND = "wakeful bandit"
@@ -97,6 +109,8 @@ class Bandit:
             else:
                 p = np.zeros(mask.size)
                 position, probability, memo = self._choose(mask, self._stream.draw(), p, self._fields)
+                if position < 0:
+                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
             self._rounds = clock
             return new_decision((self._arms.names[position], probability, names, p, clock, memo))
 
@@ -118,7 +132,7 @@ class Bandit:
         with self._lock:
             mask = self._arms.awake(awake)[1]
             if self._law is None:
-                return np.array(self._policy.probabilities(self._state, mask.copy()), np.float64)
+                return plain_law(self._policy, self._state, mask)
             p = np.zeros(mask.size)
             self._law(mask, p, self._fields)
             return p
@@ -144,6 +158,8 @@ class Bandit:
         """Write everything to `path`, atomically; `load` continues with the very same choices."""
         with self._lock:
             header = {**self._header(), "arms": plain_names(self._arms.names)}
+            if not _can_be_read(header["policy"], self._policy):
+                raise ValueError(must_be("policy", "made of plain values to be saved", self._policy))
             files.write(path, header, self._state._asdict())
 
     @classmethod
@@ -242,6 +258,14 @@ class Bandit:
         return FINE
 
 
+def _can_be_read(record: Any, policy: Policy) -> bool:
+    """Whether a policy survives JSON."""
+    try:
+        return Policy.from_dict(json.loads(json.dumps(record))) == policy
+    except (TypeError, ValueError):
+        return False
+
+
 def _loss(loss: float | None, reward: float | None) -> float:
     """Return the loss that exactly one of `loss` and `reward` gives."""
     if (loss is None) == (reward is None):
@@ -267,5 +291,4 @@ def _refusal(decision: Decision, answer: int) -> str:
         return must_be("decision.probability", rule, decision.probability)
     if answer == NO_MEMO:
         return must_be("decision.memo", "zero or positive, and finite", decision.memo)
-    rule = "a law: non-negative, zero on sleepers, summing to one"
-    return must_be("decision.probabilities", rule, decision.probabilities)
+    return must_be("decision.probabilities", LAW, decision.probabilities)

@@ -7,6 +7,7 @@ name, so that changed code is never answered by an old file.
 """
 
 import hashlib
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -31,6 +32,11 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def as_kernel(function: Any) -> Any:
+    """Return a kernel, compiling what a user left plain."""
+    return function if hasattr(function, "py_func") else kernel(function)
+
+
 def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: Any) -> Any:
     """Compile a copy of `template` whose global names are `kernels`.
 
@@ -40,6 +46,7 @@ def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: A
     copy.__qualname__ = name
     copy.__module__ = template.__module__
     compiled: Any = numba.njit(copy, nogil=nogil)
+    compiled.bound = tuple(kernels.values())
     if keep and hasattr(compiled, "enable_caching"):
         try:
             compiled.enable_caching()
@@ -55,15 +62,39 @@ def kept(function: Any) -> bool:
     return hasattr(function, "stats") and function.stats.cache_path is not None
 
 
+def fingerprint(*kernels: Any) -> str:
+    """Eight digits that change whenever a file of ours with kernels does, or one of the `kernels` themselves."""
+    return _digest(_sources().encode(), *(_identity(function).encode() for function in kernels))
+
+
 @cache
-def fingerprint(*files: str) -> str:
-    """Eight hexadecimal digits that change whenever a file with kernels does, ours or one of `files`."""
-    digest = hashlib.sha256()
-    for path in [*sorted(Path(__file__).parent.rglob("*.py")), *map(Path, sorted(files))]:
-        source = path.read_bytes()
-        if b"@kernel" in source or str(path) in files:
-            digest.update(source)
-    return digest.hexdigest()[:8]
+def _sources() -> str:
+    """Return a digest of all files of the package that hold kernels."""
+    sources = (path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+    return _digest(*(source for source in sources if b"@kernel" in source))
+
+
+def _identity(function: Any) -> str:
+    """Return what tells kernels apart: where they stand, their code and constants, what is bound into them."""
+    plain = getattr(function, "py_func", function)
+    if not hasattr(plain, "__code__"):
+        return _digest(repr(plain).encode())
+    code, cells = plain.__code__, plain.__closure__ or ()
+    inner = [_identity(bound) for bound in getattr(function, "bound", ())]
+    about = (plain.__module__, plain.__qualname__, code.co_names, [c.cell_contents for c in cells], inner)
+    constants = [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
+    source = b"" if plain.__module__.partition(".")[0] == "wakeful" else _source(plain)
+    return _digest(repr(about).encode(), repr(constants).encode(), code.co_code, source)
+
+
+def _source(function: Any) -> bytes:
+    """Return the file a function stands in, if there is one."""
+    path = Path(inspect.getsourcefile(function) or "")
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]
 
 
 def native(entry: Any, name: str, *examples: Any) -> Any:

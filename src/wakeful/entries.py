@@ -6,13 +6,12 @@ tuple, `fields`, because that is what the compiler unpacks fastest and what its 
 
 from collections.abc import Callable
 from functools import cache
-from inspect import getsourcefile
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.compile import bind, fingerprint, kept, kernel
+from wakeful.compile import as_kernel, bind, fingerprint, kept, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,11 +66,10 @@ class Entries(NamedTuple):
 @cache
 def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries:
     """Bind the kernels of the policy called `name` into the four templates."""
-    keep = all(kept(function) for function in kernels)
-    files = [getsourcefile(getattr(f, "py_func", f)) or "" for f in kernels] if keep else []
-    mark = fingerprint(*(file for file in files if file))
+    keep = all(map(kept, kernels))
+    mark = fingerprint(*kernels)
     names: dict[str, Any] = {
-        **kernels._asdict(),
+        **{field: as_kernel(function) for field, function in kernels._asdict().items()},
         "Parameters": parameters,
         "State": state,
         "N_PARAMETERS": len(parameters._fields),
@@ -114,11 +112,19 @@ def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> None:
 
 
 def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[int, float, float]:
-    """Fill `p`, draw an arm with the uniform `u`, count the decision; return arm, probability and memo."""
+    """Fill `p`, draw an arm with the uniform `u`, count the decision; return arm, probability and memo.
+
+    The arm is -1, and nothing is counted, if what the kernel wrote is no law.
+    """
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
     awake = indices(mask)
     law(parameters, state, awake, p)
+    total = 0.0
+    for k in awake:
+        total += p[k] if p[k] >= 0.0 else np.nan
+    if not abs(total - 1.0) <= CLOSE:
+        return -1, 0.0, 0.0
     arm, coin = draw(p, awake, u)
     return arm, p[arm], remember(parameters, state, awake, p, arm, coin)
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
-from wakeful.inputs import real, whole
-from wakeful.policy import Guarantee, Policy, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
 from wakeful.rates import (
     AWAKE,
     CONSTANT,
@@ -39,7 +38,7 @@ class SwitchState(NamedTuple):
 class Bound(NamedTuple):
     """Upper bounds on the expected internal regret E[R(i -> j)], for every pair of arms."""
 
-    paper: float  # Theorem 1 as printed: 2 sqrt(2 log K sum |S_t|)
+    paper: float  # Theorem 1 as printed, for the best constant rate: 2 sqrt(2 log K sum |S_t|)
     sharpened: float  # for this policy's own learning rate, without |S_t| under the root
 
 
@@ -117,9 +116,8 @@ class SIExp3(Policy):
         >>> SIExp3(eta="horizon", horizon=10_000, exploration=0.0).bound(10_000, n_arms=10)
         Bound(paper=1357.2..., sharpened=424.2...)
         """
-        whole("rounds", rounds, "a number of rounds", 0)
-        whole("n_arms", n_arms, "a number of arms, at least 1", 1)
-        awake = real("awake_total", rounds * n_arms if awake_total is None else awake_total, "a sum of |S_t|", 0.0)
+        awake = rounds * n_arms if awake_total is None else awake_total
+        checked_horizon_of(rounds, n_arms, awake)
         size = _log_pairs(n_arms)
         c, counter, exploration = self.parameters(n_arms)
         root = math.sqrt(rounds)
@@ -139,7 +137,7 @@ class SIExp3(Policy):
         return Guarantee("internal", "any", self.bound(rounds, n_arms, awake_total).sharpened)
 
     def switch_gains(self, state: SwitchState) -> Floats:
-        """Return -L: the estimated gain, so far, of playing j whenever i was played and j was awake."""
+        """Return -L: the estimated gain of playing j whenever i was and j was awake (in this epoch, if doubling)."""
         return 0.0 - state.losses
 
 
@@ -196,16 +194,20 @@ class SBExp3(Policy):
         return Rate(numerator, counter, float(self.exploration))
 
     def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee:
-        """Return the bound on external regret, any losses: `log K / eta_T + sum eta_t (|S_t| - 1)`."""
+        """Return the bound on external regret, any losses: `log K / eta_T + sum eta_t (|S_t| - 1)`.
+
+        Exploration adds its bias, at most `gamma_t |S_t|` in a round with more than one arm awake.
+        """
+        checked_horizon_of(rounds, n_arms, awake_total)
         c, counter, exploration = self.parameters(n_arms)
         rivals = max(awake_total - rounds, 0)
         size, root = math.log(n_arms), math.sqrt(rounds)
         if counter == CONSTANT:
-            bound = size / c + c * rivals + exploration * c * rounds
+            bound = size / c + c * rivals + exploration * c * min(awake_total, 2 * rivals)
         elif counter == ROUNDS:
-            bound = size / c * root + 2.0 * c * (n_arms - 1) * root + exploration * 2.0 * c * root + c * c
+            bound = size / c * root + 2.0 * c * (n_arms - 1) * root + exploration * 2.0 * c * n_arms * root + c * c
         else:
-            bound = (size / c + 2.0 * c) * math.sqrt(rivals) + exploration * 2.0 * c * root + c * c
+            bound = (size / c + 2.0 * c + 4.0 * exploration * c) * math.sqrt(rivals) + c * c
         return Guarantee("external", "any", bound)
 
 

@@ -4,7 +4,6 @@ A game is the row player's losses; the column player loses one minus that. Oppon
 `worlds.NashOpponent`, `worlds.BestResponse` and `worlds.self_play`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from wakeful.inputs import must_be, numbers, truths, whole
 from wakeful.policy import is_law
 
 EXPLOITABLE = 1e-9  # a pair of strategies that can be exploited for more is not called an equilibrium
-TOLERANCES = (1e-10, 1e-9, 1e-8, 1e-7)  # of linear programmes on losses stretched to [0, 1]; HiGHS takes no smaller
+TOLERANCE = 1e-10  # of the linear programme, on losses stretched to [0, 1]; HiGHS takes no smaller one
 
 
 class Nash(NamedTuple):
@@ -91,7 +90,7 @@ class Game:
         rows, columns = self._awake(awake_rows, awake_columns)
         x = _checked_law("row", row, rows)
         y = _checked_law("column", column, columns)
-        return float(gaps(self.losses, x[np.newaxis], y[np.newaxis], rows[np.newaxis], columns[np.newaxis])[0])
+        return float(gaps(self.losses, x, y, rows, columns))
 
     def _awake(self, rows: ArrayLike | None, columns: ArrayLike | None) -> tuple[Mask, Mask]:
         n_rows, n_columns = self.losses.shape
@@ -120,33 +119,22 @@ def random_game(n_arms: int, rng: np.random.Generator) -> Game:
 def _equilibrium(losses: Floats) -> tuple[Floats, Floats]:
     """Return the laws of both players where everybody is awake.
 
-    On losses that differ by as little as a tolerance, a programme may leave a gap or find nothing. Then the next one is
-    solved, the players' roles exchanged, and so on; each player takes the best of the answers.
+    On losses that differ by as little as its tolerance, the programme may leave a gap or find nothing. Then it is
+    solved again with the players' roles exchanged, and each player takes the better answer.
     """
     spread = float(losses.max() - losses.min())
     stretched = (losses - losses.min()) / (spread or 1.0)
-    rows, columns = [], []
-    for tolerance in TOLERANCES:
-        for row, column in _programmes(stretched, tolerance):
-            rows.append(row)
-            columns.append(column)
-            x = min(rows, key=lambda law: float((law @ stretched).max()))
-            y = max(columns, key=lambda law: float((stretched @ law).min()))
-            if (x @ stretched).max() - (stretched @ y).min() <= EXPLOITABLE / 1000:
-                return x, y
-    if not rows:
+    pairs = _programme(stretched)
+    if not pairs or gaps(stretched, *pairs[0]) > EXPLOITABLE / 1000:
+        pairs += [(row, column) for column, row in _programme(1.0 - stretched.T)]
+    if not pairs:
         raise ArithmeticError(must_be("the linear programme of a game", "solvable", losses))
-    return x, y
+    row = min((pair[0] for pair in pairs), key=lambda x: float((x @ stretched).max()))
+    column = max((pair[1] for pair in pairs), key=lambda y: float((stretched @ y).min()))
+    return row, column
 
 
-def _programmes(losses: Floats, tolerance: float) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the laws of both players from the row player's programme, then from the column player's."""
-    yield from _programme(losses, tolerance)
-    for column, row in _programme(1.0 - losses.T, tolerance):
-        yield row, column
-
-
-def _programme(losses: Floats, tolerance: float) -> list[tuple[Floats, Floats]]:
+def _programme(losses: Floats) -> list[tuple[Floats, Floats]]:
     """Return the solution and the dual solution of `minimise v, x losses <= v`, as laws, if they are found."""
     from scipy.optimize import linprog
 
@@ -159,7 +147,7 @@ def _programme(losses: Floats, tolerance: float) -> list[tuple[Floats, Floats]]:
         b_eq=[1.0],
         bounds=[(0.0, None)] * n_rows + [(None, None)],
         method="highs",
-        options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
+        options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
     )
     if solved.status != 0:
         return []
@@ -168,10 +156,12 @@ def _programme(losses: Floats, tolerance: float) -> list[tuple[Floats, Floats]]:
     return [(row, column)]
 
 
-def gaps(losses: Floats, rows: Floats, columns: Floats, awake_rows: Mask, awake_columns: Mask) -> Floats:
-    """Return the exploitability of each pair of laws, one pair and its awake actions a line."""
-    worst = np.where(awake_columns, rows @ losses, -np.inf).max(axis=1)
-    best = np.where(awake_rows, columns @ losses.T, np.inf).min(axis=1)
+def gaps(
+    losses: Floats, rows: Floats, columns: Floats, awake_rows: Mask | bool = True, awake_columns: Mask | bool = True
+) -> Floats:
+    """Return the exploitability of a pair of laws, or of many: one pair and its awake actions in each line."""
+    worst = np.where(awake_columns, rows @ losses, -np.inf).max(axis=-1)
+    best = np.where(awake_rows, columns @ losses.T, np.inf).min(axis=-1)
     found: Floats = np.maximum(worst - best, 0.0)  # rounding may leave a trace below zero
     return found
 

@@ -10,7 +10,7 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.inputs import real
 from wakeful.integrals import beta_minimum
-from wakeful.policy import Guarantee, Policy, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
 
 TIE = 1e-12  # indices closer than this are tied, so that the order of a sum's terms cannot break a tie
 
@@ -71,6 +71,7 @@ class SleepingUCB(Policy):
         `sum_i sum_n 2 sqrt(c log T / n) <= 4 sqrt(c K T log T)`; one play of each arm and the rounds in which
         a mean is outside cost at most `K (1 + pi^2 / 3)`.
         """
+        checked_horizon_of(rounds, n_arms, awake_total)
         if self.constant < 2.0:
             return None
         spread = 4.0 * math.sqrt(self.constant * n_arms * rounds * math.log(max(rounds, 2)))

@@ -179,9 +179,19 @@ def _played(unit: Unit, run: int) -> Iterator[Piece]:
         yield from _answered(unit, world_stream, learner_stream, size)
         return
     play_on = runner(unit.policy, unit.policy.start(n_arms), n_arms)
-    for block in unit.world.blocks(world_stream, size):
-        choices = play_on(block.awake, block.losses, learner_stream)
-        yield block.awake, block.losses if block.expected is None else block.expected, choices
+    for awake, losses, expected in unit.world.blocks(world_stream, size):
+        mask, values = _trusted(unit.world, awake, losses)
+        choices = play_on(mask, values, learner_stream)
+        yield mask, values if expected is None else expected, choices
+
+
+def _trusted(world: Any, awake: Any, losses: Any) -> tuple[Mask, Floats]:
+    """Return a block of somebody's world in the form that compiled code takes, whose shapes belong together."""
+    mask, values = np.ascontiguousarray(awake, np.bool_), np.ascontiguousarray(losses, np.float64)
+    if mask.ndim != 2 or mask.shape[1] != world.n_arms or values.shape != mask.shape:
+        shapes = mask.shape, values.shape
+        raise ValueError(must_be("block", f"two arrays (rounds, {world.n_arms}) from {world!r}", shapes))
+    return mask, values
 
 
 def _answered(

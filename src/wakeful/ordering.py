@@ -12,7 +12,7 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.index import CountState, count_learn
 from wakeful.inputs import must_be, real, whole
-from wakeful.policy import Guarantee, Policy, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
 
 MOST_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
 
@@ -80,6 +80,7 @@ class OrderingExp4(Policy):
 
     def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee:
         """Return the bound on ordering regret, any losses: `log K! / eta_T + (K / 2) sum eta_t`."""
+        checked_horizon_of(rounds, n_arms, awake_total)
         size, c = _log_orderings(n_arms), self.parameters(n_arms).numerator
         return Guarantee("ordering", "any", (size / c + n_arms * c) * math.sqrt(rounds))
 

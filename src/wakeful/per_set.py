@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from wakeful.compile import bind, kernel
+from wakeful.compile import as_kernel, bind, kernel
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
 from wakeful.policy import Decision, Policy, a_policy, settle
@@ -90,7 +90,7 @@ class PerSet(Policy):
         if self.kernels is not None:
             super().update(state, decision, loss)
         else:
-            row = row_of(state, np.array(decision.awake, np.int64))
+            row = owned_row(state, np.array(decision.awake, np.int64))
             self.policy.update(self._learner(state, row), decision, loss)
 
     def _learner(self, state: Any, row: int) -> Any:
@@ -106,8 +106,17 @@ def row_of(state: Any, awake: Ints) -> int:
 
 
 @kernel
+def owned_row(state: Any, awake: Ints) -> int:
+    """Return the same row, taken by `awake` if it was free: feedback may be older than this copy of the state."""
+    row = row_of(state, awake)
+    if row < state.set_counts.size and state.set_counts[row] == 0:
+        count(state.sets, state.set_counts, row, awake)
+    return row
+
+
+@kernel
 def counted_row(state: Any, awake: Ints) -> int:
-    """Return the same row, now taken by `awake` if it was free."""
+    """Return the same row, taken by `awake` if it was free, and count the decision there."""
     row = row_of(state, awake)
     if row < state.set_counts.size:
         count(state.sets, state.set_counts, row, awake)
@@ -141,7 +150,7 @@ def _law(parameters: Any, state: Any, awake: Ints, p: Floats) -> None:
 
 def _learn(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
     """Teach the learner of this set."""
-    inner_learn(parameters, Inner(*rows(state[TABLE:], row_of(state, awake))), awake, p, arm, memo, loss)
+    inner_learn(parameters, Inner(*rows(state[TABLE:], owned_row(state, awake))), awake, p, arm, memo, loss)
 
 
 def _remember(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, coin: float) -> float:
@@ -153,7 +162,7 @@ def _remember(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, coi
 @cache
 def _kernels(inner: Kernels, state: Any) -> Kernels:
     """Return the three kernels around those of the inner policy."""
-    names = {f"inner_{field}": function for field, function in inner._asdict().items()}
+    names = {f"inner_{field}": as_kernel(function) for field, function in inner._asdict().items()}
     made = [bind(template, template.__name__, False, Inner=state, **names) for template in (_law, _learn, _remember)]
     for function in made:
         function.__module__ = inner.law.__module__  # where the inner kernel lives decides whether code is kept

@@ -14,8 +14,10 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from wakeful.compile import native
-from wakeful.entries import CLOSE, EXAMPLES, Floats, Kernels, Mask, draw, entries, indices
-from wakeful.inputs import did_you_mean, must_be, real
+from wakeful.entries import CLOSE, EXAMPLES, FINE, Floats, Kernels, Mask, draw, entries, indices
+from wakeful.inputs import did_you_mean, must_be, real, truths, whole
+
+LAW = "a law: non-negative, zero on sleepers, summing to one"
 
 
 class Decision(NamedTuple):
@@ -112,7 +114,11 @@ class Policy(ABC):
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
         """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
-        p, mask = np.zeros(len(awake)), np.array(awake, np.bool_)
+        mask = np.array(truths("awake", awake, "a mask of K truth values"))
+        p = np.zeros(mask.size)
+        fitting_state(self, state, p.size)
+        if mask.ndim != 1 or not mask.any():
+            raise ValueError(must_be("awake", "a mask of K truth values, one of them true", awake))
         compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size))
         return p
 
@@ -125,11 +131,18 @@ class Policy(ABC):
 
     def update(self, state: Any, decision: Decision, loss: float) -> None:
         """Add to `state`, in place, what `loss` says; `decision` holds indices of arms."""
-        p = decision.probabilities
-        awake = np.zeros(p.size, np.bool_)
-        awake[list(decision.awake)] = True
-        arm, probability, _, _, _, memo = decision
-        compiled(self, "update", state, p.size)(awake, p, arm, probability, memo, loss, self.fields(state, p.size))
+        arm, probability, awake, p, _, memo = decision
+        fitting_state(self, state, len(p))
+        mask = np.zeros(len(p), np.bool_)
+        for k in (arm, *awake):
+            if whole("decision.arm", k, f"indices below {len(p)}", 0) >= len(p):
+                raise ValueError(must_be("decision.arm", f"indices below {len(p)}", k))
+            mask[k] = k in awake
+        real("loss", loss, "a number between 0 and 1", 0.0, 1.0)
+        law = np.array(p, np.float64)
+        learn = compiled(self, "update", state, law.size)
+        if learn(mask, law, arm, float(probability), float(memo), loss, self.fields(state, law.size)) != FINE:
+            raise ValueError(must_be("decision", "one that a law can have drawn", decision))
 
     def grow(self, state: Any, n_arms: int) -> Any:
         """Return `state` for `n_arms` arms, the new ones as if they had been asleep so far."""
@@ -200,9 +213,16 @@ def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
         isinstance(array, np.ndarray) and array.shape == like.shape and array.dtype == like.dtype
         for array, like in zip(state, fresh, strict=True)
     )
-    if not fits or not all(array.flags.c_contiguous and array.flags.writeable for array in state):
+    if not fits or not all(map(_sound, state)):
         raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}) could have grown into", state))
     return state
+
+
+def _sound(array: Any) -> bool:
+    """Whether compiled code can work on an array: its own memory in order, finite numbers, counts not negative."""
+    in_order = array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
+    counts = array.dtype.kind in "iu" and bool((array < 0).any())
+    return in_order and not counts and (array.dtype.kind != "f" or bool(np.isfinite(array).all()))
 
 
 def a_policy(value: object) -> Policy:
@@ -216,26 +236,40 @@ def a_policy(value: object) -> Policy:
     return value
 
 
+def checked_horizon_of(rounds: Any, n_arms: Any, awake_total: Any) -> None:
+    """Refuse numbers of rounds, arms and awake arms that no history has."""
+    whole("rounds", rounds, "a number of rounds", 0)
+    whole("n_arms", n_arms, "a number of arms, at least 1", 1)
+    real("awake_total", awake_total, "a sum of |S_t|", 0.0)
+
+
 def compiled(policy: Policy, entry: str, state: Any, n_arms: int) -> Callable[..., Any]:
     """Return the entry point called `entry` of a policy with kernels, compiled for this state."""
-    assert policy.kernels is not None
+    if policy.kernels is None:
+        rule = "one with the methods probabilities and update, or with kernels"
+        raise TypeError(must_be("policy", rule, policy))
     types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
-    name = _name(policy)
+    name = full_name(policy)
     lazy = getattr(entries(name, policy.kernels, *types), entry)
     return native(lazy, name, *getattr(EXAMPLES, entry), policy.fields(state, n_arms))  # type: ignore[no-any-return]
 
 
 def decide(policy: Policy, state: Any, awake: Mask, uniform: Callable[[], float], clock: int) -> Decision:
     """Choose an arm with one uniform number in plain Python, for policies without kernels; arms are indices."""
-    p = np.array(policy.probabilities(state, awake.copy()), dtype=np.float64)
-    if not is_law(p, awake):
-        name = f"{type(policy).__name__}.probabilities"
-        raise ValueError(must_be(name, "a law: non-negative, zero on sleepers, summing to one", p))
+    p = plain_law(policy, state, awake)
     here = indices(awake)
     arm, coin = draw(p, here, uniform())
     decision = Decision(int(arm), float(p[arm]), tuple(here.tolist()), p, clock, 0.0)
     memo = policy.remember(state, decision, coin)
     return decision._replace(memo=memo) if memo else decision
+
+
+def plain_law(policy: Policy, state: Any, awake: Mask) -> Floats:
+    """Return a copy of what `policy.probabilities` says, if it is a law."""
+    p = np.array(policy.probabilities(state, awake.copy()), dtype=np.float64)
+    if not is_law(p, awake):
+        raise ValueError(must_be(f"{type(policy).__name__}.probabilities", LAW, p))
+    return p
 
 
 def is_law(p: Floats, awake: Mask) -> bool:
@@ -251,9 +285,9 @@ def _restored(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _name(policy: Policy) -> str:
+def full_name(policy: Policy) -> str:
     """Return the class name, with the inner policies' in brackets."""
-    inner = [_name(v) for v in (getattr(policy, n) for n in _field_names(type(policy))) if isinstance(v, Policy)]
+    inner = [full_name(v) for v in (getattr(policy, n) for n in _field_names(type(policy))) if isinstance(v, Policy)]
     return type(policy).__qualname__ + (f"[{','.join(inner)}]" if inner else "")
 
 

@@ -63,6 +63,8 @@ def check_is_data(policy: Policy) -> None:
         pass
     else:
         raise AssertionError("a policy must be a frozen dataclass")
+    rule = "a policy must be defined at the top of a module, so that it prints as the code that makes it"
+    assert "<locals>" not in type(policy).__qualname__, rule
     scope = {cls.__name__: cls for cls in (*subclasses(Policy), type(policy))}
     assert eval(repr(policy), scope) == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
     assert hash(policy) == hash(eval(repr(policy), scope)), "equal policies must have equal hashes"
@@ -232,6 +234,8 @@ def check_uncompiled(policy: Policy) -> None:
     """Without the compiler, in a process of its own, the policy makes the same choices."""
     if policy.kernels is None:
         return
+    rule = "a policy with kernels must stand in a module that another process can import, not in a script"
+    assert type(policy).__module__ != "__main__", rule
     awake, losses = _world(150, N_ARMS, 11)
     here = play(policy, awake, losses, np.random.default_rng(11)).tolist()
     task = json.dumps([type(policy).__module__, policy.to_dict()])

@@ -100,7 +100,7 @@ class LossDependentSleep(World):
     """An arm that lost 1 in one of the last `rest` rounds sleeps; where that would be all of them, all are awake.
 
     Losses count whether or not the arm was awake or played. They are independent and identically distributed, while
-    who is awake depends on past losses: the setting of the paper's Lemma 2, in which small internal regret implies
+    who is awake depends on past losses: the setting in which the paper shows that small internal regret implies
     small ordering regret.
 
     Parameters:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from inspect import getsourcefile
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.compile import bind, fingerprint, kept, native
+from wakeful.compile import as_kernel, bind, fingerprint, kept, native
 from wakeful.entries import Floats, Ints, Kernels, Mask, draw
 from wakeful.games import Game, gaps
 from wakeful.inputs import must_be, truths, whole
-from wakeful.policy import Policy, _name, a_policy, decide
+from wakeful.policy import Policy, a_policy, decide, full_name
 
 
 class SelfPlay(NamedTuple):
@@ -91,7 +90,7 @@ def _player(game: Game, row: Policy, column: Policy, seed: int | np.random.SeedS
         return lambda *rounds: _play_plainly(game.losses, (row, column), states, streams, clock, *rounds)
     fields = row.fields(states[0], n_rows), column.fields(states[1], n_columns)
     given = (game.losses.copy(), *streams, *fields)
-    label = f"{_name(row)}-{_name(column)}"
+    label = f"{full_name(row)}-{full_name(column)}"
     types = (type(row.parameters(n_rows)), type(states[0])), (type(column.parameters(n_columns)), type(states[1]))
     entry = _bound(label, (row.kernels, column.kernels), types)
     mask, whole_numbers, reals = np.zeros((1, 1), np.bool_), np.zeros(1, np.int64), np.zeros((1, 1))
@@ -105,12 +104,11 @@ def _bound(label: str, kernels: tuple[Kernels, Kernels], types: tuple[tuple[Any,
     """Bind the kernels of both players into the template."""
     functions = [*kernels[0], *kernels[1]]
     keep = all(kept(function) for function in functions)
-    files = [getsourcefile(getattr(f, "py_func", f)) or "" for f in functions] if keep else []
     names: dict[str, Any] = {}
     for side, own, (parameters, state) in zip(("row", "column"), kernels, types, strict=True):
-        names |= {f"{side}_{field}": function for field, function in own._asdict().items()}
+        names |= {f"{side}_{field}": as_kernel(function) for field, function in own._asdict().items()}
         names |= {f"{side}_parameters": parameters, f"{side}_state": state, f"{side}_size": len(parameters._fields)}
-    return bind(_play, f"{label}.play-{fingerprint(*sorted({file for file in files if file}))}", keep, **names)
+    return bind(_play, f"{label}.play-{fingerprint(*functions)}", keep, **names)
 
 
 # Bound: the kernels of both players, the named tuples of their parameters and state, how many parameters there are.

@@ -184,16 +184,17 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Moody(EpsilonGreedy):
-    """Every so many questions it feels like another law."""
+    """Feels like another law at one question in so many."""
 
-    period: int = 1
+    every: int = 2
 
     def probabilities(self, state: Any, awake: Any) -> Any:
-        asked = vars(self).get("asked", 0)
-        object.__setattr__(self, "asked", asked + 1)
-        mood = asked // self.period % 2
-        p = super().probabilities(state, awake)
-        return p if mood else awake / awake.sum()
+        asked = vars(self).get("asked", 0) + 1
+        object.__setattr__(self, "asked", asked)
+        if asked % self.every:
+            return super().probabilities(state, awake)
+        p = awake * np.arange(1.0, awake.size + 1)
+        return p / p.sum()
 
 
 # Randomness, and what is not in the state
@@ -278,6 +279,7 @@ class Doubling(wk.Policy):
             state.weights[decision.arm] *= 1.0 + loss
 
 
+@dataclass(frozen=True)
 class Unguarded(Doubling):
     """The same, and where all are infinite, it has no law."""
 
@@ -298,11 +300,14 @@ class Hesitant(EpsilonGreedy):
 
 
 class Unwelcoming(EpsilonGreedy):
-    """Has no idea of an arm that comes later."""
+    """Has no law for an arm that comes later."""
+
+    def probabilities(self, state: Means, awake: Any) -> Any:
+        return super().probabilities(state, awake) * np.where(state.counts < 0, -1.0, 1.0)
 
     def grow(self, state: Means, n_arms: int) -> Means:
         grown: Means = super().grow(state, n_arms)
-        grown.losses[-1] = np.nan
+        grown.counts[-1] = -1
         return grown
 
 
@@ -318,17 +323,21 @@ class Partial(EpsilonGreedy):
 
 # Kernels
 
-SOUND, ON_SLEEPERS, NEGATIVE, TOO_MUCH, SCRIBBLES, OVERFLOWS = range(6)
+SOUND, ON_SLEEPERS, NEGATIVE, TOO_MUCH, SCRIBBLES, OVERFLOWS, MISSPOKEN, MISTAUGHT = range(8)
 
 
 @njit(cache=True)
 def faulty_law(parameters: Any, state: Any, awake: Any, p: Any) -> None:
-    """Share one evenly, but for the fault."""
+    """Play the arms that were played less, but for the fault."""
+    total = 0.0
     for k in awake:
-        p[k] += 1.0 / awake.size
+        total += 1.0 / (1.0 + state.counts[k])
+    for k in awake:
+        p[k] += 1.0 / (1.0 + state.counts[k]) / total
     first, last = awake[0], awake[-1]
     if parameters.fault == ON_SLEEPERS:
-        p[:] = 1.0 / p.size
+        for k in range(p.size):
+            p[k] = 1.0 / p.size
     elif parameters.fault == NEGATIVE and first != last:
         p[last] += 2.0 * p[first]
         p[first] *= -1.0
@@ -339,8 +348,8 @@ def faulty_law(parameters: Any, state: Any, awake: Any, p: Any) -> None:
         for _ in range(50):
             key = key * 31 + 7  # soon beyond 64 bits, where only compiled code starts again from below
         if key % 3 == 0:
-            p[awake] = 0.0
-            p[first] = 1.0
+            for k in awake:
+                p[k] = 1.0 if k == first else 0.0
 
 
 @njit(cache=True)
@@ -348,7 +357,8 @@ def faulty_learn(parameters: Any, state: Any, awake: Any, p: Any, arm: int, memo
     """Count; one fault is to leave something in `p`."""
     state.counts[arm] += 1.0
     if parameters.fault == SCRIBBLES:
-        p[:] = 1.0
+        for k in range(p.size):
+            p[k] = 1.0
 
 
 @dataclass(frozen=True)
@@ -357,46 +367,24 @@ class Faulty(wk.Policy):
 
     fault: int = SOUND
 
-    symmetric: ClassVar[bool] = False
+    symmetric: ClassVar[bool] = False  # some faults prefer an end of the list
     kernels = wk.Kernels(faulty_law, faulty_learn)
 
     def start(self, n_arms: int) -> Counts:
         return Counts(np.zeros(n_arms))
 
 
-class Misspoken(Faulty):
-    """Its plain law is not that of its kernel."""
+class Contradictory(Faulty):
+    """Kernels and plain methods, one of which means something else."""
 
     def probabilities(self, state: Any, awake: Any) -> Any:
-        p = awake * np.arange(1.0, awake.size + 1)
+        p = awake / (1.0 + state.counts)
+        if self.fault == MISSPOKEN:
+            p[awake] = p[awake][::-1]
         return p / p.sum()
 
-
-@njit(cache=True)
-def greedy_law(parameters: Any, state: Means, awake: Any, p: Any) -> None:
-    """Play the lowest mean, ties shared, and others now and then."""
-    means = state.losses[awake] / np.maximum(state.counts[awake], 1)
-    best = means <= means.min() + 1e-12
-    p[awake] = parameters.epsilon / awake.size + (1 - parameters.epsilon) * best / best.sum()
-
-
-@njit(cache=True)
-def greedy_learn(parameters: Any, state: Means, awake: Any, p: Any, arm: int, memo: float, loss: float) -> None:
-    """Add one feedback to `state`."""
-    state.counts[arm] += 1
-    state.losses[arm] += loss
-
-
-class Mistaught(EpsilonGreedy):
-    """Its law is that of its kernel, its plain update is not."""
-
-    kernels = wk.Kernels(greedy_law, greedy_learn)
-
-    def probabilities(self, state: Means, awake: Any) -> Any:
-        return super().probabilities(state, awake)
-
-    def update(self, state: Means, decision: wk.Decision, loss: float) -> None:
-        super().update(state, decision, 1.0 - loss)
+    def update(self, state: Any, decision: wk.Decision, loss: float) -> None:
+        state.counts[decision.arm] += 2.0 if self.fault == MISTAUGHT else 1.0
 
 
 # Promises

@@ -14,8 +14,9 @@ import pytest
 
 import wakeful as wk
 from own_policy import EpsilonGreedy
-from wakeful import files, lab, regret
-from wakeful.lab import SimulationError, simulate, streams
+from wakeful import files, lab, regret, units
+from wakeful.lab import SimulationError, simulate
+from wakeful.units import streams
 from wakeful.worlds import Block, Dependent, Spiteful, Stochastic, World
 
 POLICIES = {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}
@@ -33,7 +34,7 @@ def test_regrets_are_those_of_the_rounds_played() -> None:
     results = simulate(POLICIES, world, **SMALL, checkpoints=[100, 333])
     assert results.checkpoints.tolist() == [100, 333, 700]
     for run in (0, 4):
-        awake, losses, expected = next(world.blocks(streams(3, run)[0], lab.CELLS // 4))
+        awake, losses, expected = next(world.blocks(streams(3, run)[0], units.CELLS // 4))
         for name, policy in POLICIES.items():
             choices = wk.play(policy, awake[:700], losses[:700], streams(3, run)[1])
             for at, t in enumerate(results.checkpoints):
@@ -102,9 +103,9 @@ def test_finished_units_are_not_done_again(tmp_path: Path, monkeypatch: pytest.M
         patch.setattr(lab, "run_unit", lambda unit: pytest.fail("a unit was done twice"))
         assert same(first, simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path))
     done: list[Any] = []
-    work = lab.run_unit
+    work = units.run_unit
 
-    def counted(unit: lab.Unit) -> Any:
+    def counted(unit: units.Unit) -> Any:
         done.append(unit)
         return work(unit)
 

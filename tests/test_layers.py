@@ -14,7 +14,7 @@ LAYERS = (
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
     ("arms", "files", "stream", "play", "set_table", "best_ordering", "tally", "regret", "relations"),
     ("bandit", "games", "worlds"),
-    ("suite", "results", "lab", "plots"),
+    ("trials", "suite", "results", "units", "lab", "plots"),
     ("names", "cli", "__main__"),
 )
 ORDER = [module for layer in LAYERS for module in layer]

@@ -12,7 +12,8 @@ from policies import CASES, Case
 from reference.policies import run
 from wakeful import Policy, play
 from wakeful.policy import subclasses
-from wakeful.suite import CHECKS, N_ARMS, check_literal
+from wakeful.suite import CHECKS, check_literal
+from wakeful.trials import N_ARMS
 
 named = pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.policy))
 

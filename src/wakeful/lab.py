@@ -1,61 +1,31 @@
 """`simulate`: policies against a world, on any executor, with results that do not depend on it.
 
-The work is cut into units, each one policy over a range of runs. A run draws its world from a stream of its own
-and its choices from another, the same for every policy, so that policies are compared on the same rounds and adding
+The work is cut into units, each one policy over a range of runs. Policies are compared on the same rounds, and adding
 one changes nothing for the others.
 """
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wakeful import files
-from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, one_of, whole
 from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
 from wakeful.results import Results
-from wakeful.tally import REGRETS, Tally
+from wakeful.tally import REGRETS
+from wakeful.units import Outcome, Unit, run_unit
 from wakeful.worlds.world import AdaptiveWorld, World
 
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
-Outcome = dict[str, Floats]  # what a unit found: its curves, and its sum of internal regrets
 
-CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
 UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
 KIND = "wakeful unit"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One policy in one world over the runs `first`, ..., `last - 1`."""
-
-    policy: Policy
-    world: Any
-    rounds: int
-    seed: int
-    first: int
-    last: int
-    regrets: tuple[str, ...]
-    checkpoints: tuple[int, ...]
-
-    @property
-    def cost(self) -> int:
-        """Its rounds over all its runs."""
-        return self.rounds * (self.last - self.first)
-
-    def key(self) -> str:
-        """Return a name that two units share only if they do the same work."""
-        about = {field.name: _identity(getattr(self, field.name)) for field in fields(self)}
-        return hashlib.sha256(json.dumps([about, CELLS], sort_keys=True).encode()).hexdigest()[:32]
 
 
 class SimulationError(RuntimeError):
@@ -74,11 +44,11 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
+    pseudo: bool = True,
 ) -> Results:
     """Play every policy in `runs` runs of `rounds` rounds and return their regrets.
 
-    Regrets are of expected losses where the world knows them (pseudo-regrets), else of the losses drawn. The result
-    is the same, bit for bit, for any executor, any number of workers and any order of completion.
+    The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
 
     Parameters:
         policies: by name; without names they are called as they print
@@ -92,6 +62,7 @@ def simulate(
         store: a folder in which every finished unit is kept at once, and looked up before it is done again
         progress: called with the rounds done and the rounds in all
         jobs: how many units at a time without an executor
+        pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
 
     >>> from wakeful import SIExp3, SleepingUCB
     >>> from wakeful.worlds import Dependent
@@ -103,7 +74,7 @@ def simulate(
     _check_world(world, rounds, runs, seed)
     kept = tuple(one_of("regrets", name, REGRETS) for name in regrets)
     marks = _checkpoints(checkpoints, rounds)
-    units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks)]
+    units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks, pseudo)]
     outcomes = _all_outcomes(units, executor, jobs, store, progress)
     shape = (len(named), runs, len(kept), len(marks))
     curves = np.concatenate([outcome["curves"] for outcome in outcomes]).reshape(shape)
@@ -119,97 +90,6 @@ def simulate(
         regrets={name: np.ascontiguousarray(curves[:, :, n]) for n, name in enumerate(kept)},
         internal=internal,
     )
-
-
-def run_unit(unit: Unit) -> Outcome:
-    """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets."""
-    n_arms = unit.world.n_arms
-    curves = np.empty((unit.last - unit.first, len(unit.regrets), len(unit.checkpoints)))
-    internal = np.zeros((n_arms, n_arms))
-    for n, run in enumerate(range(unit.first, unit.last)):
-        tally = Tally(n_arms, unit.regrets)
-        mark = 0
-        done = 0
-        for awake, losses, choices in _pieces(unit, run):
-            tally.add(awake, losses, choices)
-            done += choices.size
-            if done == unit.checkpoints[mark]:
-                values = tally.values()
-                curves[n, :, mark] = [values[name] for name in unit.regrets]
-                mark += 1
-        if done < unit.rounds:
-            raise ValueError(must_be("rounds", f"at most the {done} that {unit.world!r} has", unit.rounds))
-        if "internal" in unit.regrets:
-            internal += tally.internal_matrix()
-    return {"curves": curves, "internal": internal}
-
-
-def streams(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return the two random streams of a run: the world's, and the learner's, which is the same for every policy."""
-    world, learner = (np.random.SeedSequence(seed, spawn_key=(run, part)) for part in range(2))
-    return np.random.default_rng(world), np.random.default_rng(learner)
-
-
-Piece = tuple[Mask, Floats, Ints]  # awake, the losses that regrets are about, choices
-
-
-def _pieces(unit: Unit, run: int) -> Iterator[Piece]:
-    """Yield the rounds of one run in pieces, none of which reaches over a checkpoint."""
-    marks = iter(unit.checkpoints)
-    left = goal = next(marks)
-    for awake, losses, choices in _played(unit, run):
-        start = 0
-        while start < choices.size:
-            stop = min(choices.size, start + left)
-            yield awake[start:stop], losses[start:stop], choices[start:stop]
-            left, start = left - (stop - start), stop
-            if left == 0:
-                last, goal = goal, next(marks, unit.rounds)
-                left = goal - last
-                if left == 0:
-                    return
-
-
-def _played(unit: Unit, run: int) -> Iterator[Piece]:
-    """Let the policy play blocks of rounds, for ever or as long as the world lasts."""
-    world_stream, learner_stream = streams(unit.seed, run)
-    n_arms = unit.world.n_arms
-    size = max(16, CELLS // n_arms)
-    if isinstance(unit.world, AdaptiveWorld):
-        yield from _answered(unit, world_stream, learner_stream, size)
-        return
-    play_on = runner(unit.policy, unit.policy.start(n_arms), n_arms)
-    for awake, losses, expected in unit.world.blocks(world_stream, size):
-        mask, values = _trusted(unit.world, awake, losses)
-        choices = play_on(mask, values, learner_stream)
-        yield mask, values if expected is None else expected, choices
-
-
-def _trusted(world: Any, awake: Any, losses: Any) -> tuple[Mask, Floats]:
-    """Return a block of somebody's world in the form that compiled code takes, whose shapes belong together."""
-    mask, values = np.ascontiguousarray(awake, np.bool_), np.ascontiguousarray(losses, np.float64)
-    if mask.ndim != 2 or mask.shape[1] != world.n_arms or values.shape != mask.shape:
-        shapes = mask.shape, values.shape
-        raise ValueError(must_be("block", f"two arrays (rounds, {world.n_arms}) from {world!r}", shapes))
-    return mask, values
-
-
-def _answered(
-    unit: Unit, world_stream: np.random.Generator, learner_stream: np.random.Generator, size: int
-) -> Iterator[Piece]:
-    """Let the policy and an adaptive world play against each other, one round at a time."""
-    n_arms = unit.world.n_arms
-    state = unit.policy.start(n_arms)
-    play_on = runner(unit.policy, state, n_arms)
-    world = unit.world.start(world_stream)
-    while True:
-        awake, losses = np.empty((size, n_arms), np.bool_), np.empty((size, n_arms))
-        choices = np.empty(size, np.int64)
-        for t in range(size):
-            awake[t] = world.awake()
-            losses[t] = world.losses(unit.policy.probabilities(state, awake[t]))
-            choices[t] = play_on(awake[t : t + 1], losses[t : t + 1], learner_stream)[0]
-        yield awake, losses, choices
 
 
 def _all_outcomes(
@@ -296,18 +176,6 @@ def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
         files.write(folder / f"{unit.key()}.unit", about, outcome)
 
 
-def _identity(value: Any) -> Any:
-    """Return plain data that tells two values apart: arrays by their bytes, dataclasses by their fields."""
-    if isinstance(value, np.ndarray):
-        return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
-    if is_dataclass(value):
-        return [
-            type(value).__qualname__,
-            {field.name: _identity(getattr(value, field.name)) for field in fields(value)},
-        ]
-    return list(map(_identity, value)) if isinstance(value, tuple | list) else repr(value)
-
-
 def _named(policies: Any) -> dict[str, Policy]:
     """Return the policies by name, those without one by how they print."""
     if isinstance(policies, Policy | type):
@@ -350,10 +218,11 @@ def _units(
     seed: int,
     regrets: tuple[str, ...],
     checkpoints: tuple[int, ...],
+    pseudo: bool,
 ) -> Iterator[Unit]:
     """Yield units of about `UNIT_SECONDS` each, by a rule that knows nothing of the machine."""
     plain = policy.kernels is None or isinstance(world, AdaptiveWorld)
     seconds = rounds * (5e-5 if plain else 5e-7 * (1.0 + world.n_arms / 50.0) ** 2)
     each = max(1, min(runs, round(UNIT_SECONDS / seconds)))
     for first in range(0, runs, each):
-        yield Unit(policy, world, rounds, seed, first, min(first + each, runs), regrets, checkpoints)
+        yield Unit(policy, world, rounds, seed, first, min(first + each, runs), regrets, checkpoints, pseudo)

@@ -52,11 +52,12 @@ def regret_curves(
         label = f"{policy} (slope {_slope(x, mean):.2f})" if loglog else policy
         axes.fill_between(x, *np.quantile(curves, [0.25, 0.75], axis=0), color=colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=colour, label=label, linewidth=1.8)
-    for name, values in bounds:
-        axes.plot(x, values, color="#888888", linestyle="--", linewidth=1.2, label=name)
+    for dashes, (name, values) in zip(_dashes(), bounds, strict=False):
+        axes.plot(x, values, color="#777777", linestyle=dashes, linewidth=1.2, label=name)
     if loglog:
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_ylim(bottom=0.5)
     else:
         axes.set_xlim(0, results.rounds)
         axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
@@ -76,8 +77,8 @@ def internal_heat_map(results: Results, policy: str, names: Sequence[str] | None
     labels = names or [str(k) for k in range(len(matrix))]
     figure, axes = _canvas(5.2, 4.6)
     axes.grid(False)
-    reach = max(float(np.abs(matrix).max()), 1e-9)
-    image = axes.imshow(matrix, cmap="RdBu_r", norm=TwoSlopeNorm(0.0, -reach, reach))
+    reach = max(float(matrix.max()), 0.02 * float(-matrix.min()), 1e-9)  # losses avoided must not drown regrets
+    image = axes.imshow(matrix, cmap="RdBu_r", norm=TwoSlopeNorm(0.0, -reach, reach), interpolation="nearest")
     for i, row in enumerate(matrix):
         for j, value in enumerate(row):
             if i != j and len(matrix) <= 12:
@@ -143,6 +144,11 @@ def _canvas(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Any]:
 def _colours() -> Iterable[str]:
     while True:
         yield from COLOURS
+
+
+def _dashes() -> Iterable[str]:
+    while True:
+        yield from ("--", ":", "-.")
 
 
 def _thousands(value: float, _: Any = None) -> str:

@@ -17,16 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from wakeful import regret
 from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
 from wakeful.play import play
 from wakeful.policy import Decision, Policy, a_policy, subclasses
+from wakeful.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
 
-N_ARMS = 4
 EXACT = 1e-9  # laws that should be the same differ by rounding only
 WORST_CASE_ROUNDS = 20_000
-BOUND_ROUNDS, BOUND_RUNS = 2_000, 20
+BOUND_RUNS = 20
 
 Literal = Callable[[Mask, Floats, Floats], list[int]]
 
@@ -89,7 +88,7 @@ def check_state(policy: Policy) -> None:
 def check_law(policy: Policy) -> None:
     """Probabilities are a law on the awake arms at every step, and asking for them changes nothing."""
     bandit = Bandit(policy, N_ARMS, seed=1)
-    for awake, losses in zip(*_world(300, N_ARMS, 1), strict=True):
+    for awake, losses in zip(*rounds_of(300, N_ARMS, 1), strict=True):
         before = _frozen(bandit)
         p = bandit.probabilities(awake)
         _assert_law(p, awake)
@@ -103,7 +102,7 @@ def check_law(policy: Policy) -> None:
 
 def check_repeatable(policy: Policy) -> None:
     """The same seed gives the same choices, one step at a time or in one run."""
-    awake, losses = _world(400, N_ARMS, 2)
+    awake, losses = rounds_of(400, N_ARMS, 2)
     steps = _choices(Bandit(policy, N_ARMS, seed=3), awake, losses)
     assert steps == _choices(Bandit(policy, N_ARMS, seed=3), awake, losses), "the same seed must repeat the choices"
     rng = np.random.Generator(np.random.PCG64(3))
@@ -112,7 +111,7 @@ def check_repeatable(policy: Policy) -> None:
 
 def check_saved(policy: Policy) -> None:
     """A bandit saved in the middle continues as if nothing had happened."""
-    awake, losses = _world(200, N_ARMS, 4)
+    awake, losses = rounds_of(200, N_ARMS, 4)
     bandit = Bandit(policy, N_ARMS, seed=5)
     _choices(bandit, awake[:100], losses[:100])
     pending = bandit.choose(awake[0])
@@ -132,7 +131,7 @@ def check_late_feedback(policy: Policy) -> None:
     laws = []
     for order in range(3):
         bandit = Bandit(policy, N_ARMS, seed=6)
-        awake, losses = _world(120, N_ARMS, 6)
+        awake, losses = rounds_of(120, N_ARMS, 6)
         decisions = [bandit.choose(row) for row in awake]
         feedback = [(d, float(losses[t, d.arm])) for t, d in enumerate(decisions) if t % 3]
         shuffled = [feedback[i] for i in np.random.default_rng(order).permutation(len(feedback))]
@@ -183,7 +182,7 @@ def check_relabelling(policy: Policy) -> None:
         return
     label = np.array([2, 0, 3, 1])  # arm k is called label[k] by the other bandit
     bandit, other = Bandit(policy, N_ARMS, seed=9), Bandit(policy, N_ARMS, seed=10)
-    for awake, losses in zip(*_world(200, N_ARMS, 9), strict=True):
+    for awake, losses in zip(*rounds_of(200, N_ARMS, 9), strict=True):
         decision = bandit.choose(awake)
         other.choose(_relabelled(awake, label))  # thrown away: only what it counts at decisions matters
         p = bandit.probabilities(awake)
@@ -236,7 +235,7 @@ def check_uncompiled(policy: Policy) -> None:
         return
     rule = "a policy with kernels must stand in a module that another process can import, not in a script"
     assert type(policy).__module__ != "__main__", rule
-    awake, losses = _world(150, N_ARMS, 11)
+    awake, losses = rounds_of(150, N_ARMS, 11)
     here = play(policy, awake, losses, np.random.default_rng(11)).tolist()
     task = json.dumps([type(policy).__module__, policy.to_dict()])
     path = os.pathsep.join(entry for entry in sys.path if entry)
@@ -252,7 +251,7 @@ def check_kernels_match_methods(policy: Policy) -> None:
     written = [name for name in ("probabilities", "update") if name in vars(type(policy))]
     if policy.kernels is None or not written:
         return
-    awake, losses = _world(300, N_ARMS, 12)
+    awake, losses = rounds_of(300, N_ARMS, 12)
     bandit = Bandit(policy, N_ARMS, seed=12)
     plain = policy.start(N_ARMS)
     for t in range(300):
@@ -270,13 +269,13 @@ def check_guarantee(policy: Policy) -> None:
     promise = policy.guarantee(BOUND_ROUNDS, N_ARMS, BOUND_ROUNDS * N_ARMS)
     if promise is None:
         return
-    for name, world in _WORLDS.items():
+    for name, world in WORLDS.items():
         if promise.losses == "any" or name == "iid":
             regrets, totals = [], []
             for run in range(BOUND_RUNS):
                 awake, losses = world(np.random.default_rng([run, 13]))
                 choices = play(policy, awake, losses, np.random.default_rng([run, 14]))
-                regrets.append(_regret(promise.regret, awake, losses, choices))
+                regrets.append(regret_of(promise.regret, awake, losses, choices))
                 totals.append(int(awake.sum()))
             worst = float(np.mean(regrets, axis=0).max())
             bound = policy.guarantee(BOUND_ROUNDS, N_ARMS, int(np.mean(totals)))
@@ -287,7 +286,7 @@ def check_guarantee(policy: Policy) -> None:
 def check_literal(policy: Policy, literal: Literal) -> None:
     """Draw by draw, the policy plays what an independent implementation plays."""
     for seed in range(3):
-        awake, losses = _world(250, N_ARMS, 15 + seed)
+        awake, losses = rounds_of(250, N_ARMS, 15 + seed)
         uniforms = np.random.default_rng(seed).random(len(awake))
         expected = literal(awake, losses, uniforms)
         played = play(policy, awake, losses, np.random.default_rng(seed)).tolist()
@@ -311,50 +310,10 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
 )
 
 
-def _world(rounds: int, n_arms: int, seed: int) -> tuple[Mask, Floats]:
-    """Return awake sets, nobody's left out, and losses that are multiples of 1/64 (their sums are exact)."""
-    rng = np.random.default_rng([seed, 99])
-    awake = rng.random((rounds, n_arms)) < 0.6
-    awake[np.arange(rounds), rng.integers(n_arms, size=rounds)] = True
-    return awake, rng.integers(65, size=(rounds, n_arms)) / 64.0
-
-
-def _iid(rng: np.random.Generator) -> tuple[Mask, Floats]:
-    awake = rng.random((BOUND_ROUNDS, N_ARMS)) < 0.6
-    losses = (rng.random((BOUND_ROUNDS, N_ARMS)) < rng.random(N_ARMS)).astype(np.float64)
-    return awake, losses
-
-
-def _dependent(rng: np.random.Generator) -> tuple[Mask, Floats]:
-    """Which arm is good depends on who is awake."""
-    sets = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], np.bool_)
-    values = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0.5], [1, 1, 0.5, 0]], np.float64)
-    which = rng.integers(len(sets), size=BOUND_ROUNDS)
-    return sets[which], values[which]
-
-
-def _switching(rng: np.random.Generator) -> tuple[Mask, Floats]:
-    """The best arm changes after a quarter of the rounds; nobody sleeps."""
-    losses = np.full((BOUND_ROUNDS, N_ARMS), 0.5)
-    losses[: BOUND_ROUNDS // 4, 0] = 0.0
-    losses[BOUND_ROUNDS // 4 :, 0], losses[BOUND_ROUNDS // 4 :, 1] = 1.0, 0.0
-    return np.ones((BOUND_ROUNDS, N_ARMS), np.bool_), losses
-
-
-_WORLDS = {"iid": _iid, "dependent": _dependent, "switching": _switching}
-
-
-def _regret(name: str, awake: Mask, losses: Floats, choices: Any) -> Any:
-    """Return the regret called `name`, as an array."""
-    if name == "ordering":
-        return np.array([regret.ordering(awake, losses, choices).value])
-    return {"internal": regret.internal, "external": regret.external}[name](awake, losses, choices)
-
-
 def _run(policy: Policy, rounds: int) -> Bandit:
     """Return a bandit after some rounds."""
     bandit = Bandit(policy, N_ARMS, seed=0)
-    _choices(bandit, *_world(rounds, N_ARMS, 0))
+    _choices(bandit, *rounds_of(rounds, N_ARMS, 0))
     return bandit
 
 
@@ -404,5 +363,5 @@ def replay(task: str) -> None:
     """Play the rounds of `check_uncompiled` with the policy described by `task` and print the choices."""
     module, record = json.loads(task)
     importlib.import_module(module)
-    awake, losses = _world(150, N_ARMS, 11)
+    awake, losses = rounds_of(150, N_ARMS, 11)
     print(play(Policy.from_dict(record), awake, losses, np.random.default_rng(11)).tolist())

@@ -1,0 +1,178 @@
+"""Units of simulated work: one policy in one world over a range of runs, and how a run is played.
+
+A run draws its world from one stream and its choices from another, the same for every policy. A world is drawn in
+blocks whose size depends on the number of arms alone, so a run is the same wherever it is done.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from wakeful.entries import Floats, Ints, Mask
+from wakeful.inputs import must_be
+from wakeful.play import runner
+from wakeful.policy import Policy, a_policy
+from wakeful.tally import Tally
+from wakeful.worlds import AdaptiveWorld, World
+
+CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
+
+Outcome = dict[str, Floats]  # what a unit found: its curves, and its sum of internal regrets
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One policy in one world over the runs `first`, ..., `last - 1`."""
+
+    policy: Policy
+    world: Any
+    rounds: int
+    seed: int
+    first: int
+    last: int
+    regrets: tuple[str, ...]
+    checkpoints: tuple[int, ...]
+    pseudo: bool = True
+
+    @property
+    def cost(self) -> int:
+        """Its rounds over all its runs."""
+        return self.rounds * (self.last - self.first)
+
+    def key(self) -> str:
+        """Return a name that two units share only if they do the same work."""
+        about = {field.name: _identity(getattr(self, field.name)) for field in fields(self)}
+        return hashlib.sha256(json.dumps([about, CELLS], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def run_unit(unit: Unit) -> Outcome:
+    """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets."""
+    n_arms = unit.world.n_arms
+    curves = np.empty((unit.last - unit.first, len(unit.regrets), len(unit.checkpoints)))
+    internal = np.zeros((n_arms, n_arms))
+    for n, run in enumerate(range(unit.first, unit.last)):
+        tally = Tally(n_arms, unit.regrets)
+        mark = 0
+        done = 0
+        for awake, losses, choices in _pieces(unit, run):
+            tally.add(awake, losses, choices)
+            done += choices.size
+            if done == unit.checkpoints[mark]:
+                values = tally.values()
+                curves[n, :, mark] = [values[name] for name in unit.regrets]
+                mark += 1
+        if done < unit.rounds:
+            raise ValueError(must_be("rounds", f"at most the {done} that {unit.world!r} has", unit.rounds))
+        if "internal" in unit.regrets:
+            internal += tally.internal_matrix()
+    return {"curves": curves, "internal": internal}
+
+
+def laws(
+    policy: Policy, world: World, rounds: int, seed: int = 0, points: int = 100
+) -> tuple[Ints, dict[tuple[int, ...], Floats]]:
+    """Return some rounds of one run, and the policy's law at those rounds for every awake set of the world.
+
+    Parameters:
+        policy: what plays
+        world: where; sets that do not occur among its first rounds are left out
+        rounds: T
+        seed: of the run
+        points: at how many rounds to ask
+    """
+    a_policy(policy)
+    world_stream, learner_stream = streams(seed, 0)
+    state = policy.start(world.n_arms)
+    play_on = runner(policy, state, world.n_arms)
+    marks = np.unique(np.linspace(1, rounds, points).astype(np.int64))
+    block = next(world.blocks(world_stream, rounds))
+    sets = np.unique(block.awake, axis=0)
+    found = np.empty((len(sets), marks.size, world.n_arms))
+    for n, (start, stop) in enumerate(zip(np.append(0, marks[:-1]), marks, strict=True)):
+        play_on(block.awake[start:stop], block.losses[start:stop], learner_stream)
+        found[:, n] = [policy.probabilities(state, row) for row in sets]
+    return marks, {tuple(np.flatnonzero(row).tolist()): law for row, law in zip(sets, found, strict=True)}
+
+
+def streams(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return the two random streams of a run: the world's, and the learner's, which is the same for every policy."""
+    world, learner = (np.random.SeedSequence(seed, spawn_key=(run, part)) for part in range(2))
+    return np.random.default_rng(world), np.random.default_rng(learner)
+
+
+Piece = tuple[Mask, Floats, Ints]  # awake, the losses that regrets are about, choices
+
+
+def _pieces(unit: Unit, run: int) -> Iterator[Piece]:
+    """Yield the rounds of one run in pieces, none of which reaches over a checkpoint."""
+    marks = iter(unit.checkpoints)
+    left = goal = next(marks)
+    for awake, losses, choices in _played(unit, run):
+        start = 0
+        while start < choices.size:
+            stop = min(choices.size, start + left)
+            yield awake[start:stop], losses[start:stop], choices[start:stop]
+            left, start = left - (stop - start), stop
+            if left == 0:
+                last, goal = goal, next(marks, unit.rounds)
+                left = goal - last
+                if left == 0:
+                    return
+
+
+def _played(unit: Unit, run: int) -> Iterator[Piece]:
+    """Let the policy play blocks of rounds, for ever or as long as the world lasts."""
+    world_stream, learner_stream = streams(unit.seed, run)
+    n_arms = unit.world.n_arms
+    size = max(16, CELLS // n_arms)
+    if isinstance(unit.world, AdaptiveWorld):
+        yield from _answered(unit, world_stream, learner_stream, size)
+        return
+    play_on = runner(unit.policy, unit.policy.start(n_arms), n_arms)
+    for awake, losses, expected in unit.world.blocks(world_stream, size):
+        mask, values = _trusted(unit.world, awake, losses)
+        choices = play_on(mask, values, learner_stream)
+        yield mask, expected if expected is not None and unit.pseudo else values, choices
+
+
+def _trusted(world: Any, awake: Any, losses: Any) -> tuple[Mask, Floats]:
+    """Return a block of somebody's world in the form that compiled code takes, whose shapes belong together."""
+    mask, values = np.ascontiguousarray(awake, np.bool_), np.ascontiguousarray(losses, np.float64)
+    if mask.ndim != 2 or mask.shape[1] != world.n_arms or values.shape != mask.shape:
+        shapes = mask.shape, values.shape
+        raise ValueError(must_be("block", f"two arrays (rounds, {world.n_arms}) from {world!r}", shapes))
+    return mask, values
+
+
+def _answered(
+    unit: Unit, world_stream: np.random.Generator, learner_stream: np.random.Generator, size: int
+) -> Iterator[Piece]:
+    """Let the policy and an adaptive world play against each other, one round at a time."""
+    n_arms = unit.world.n_arms
+    state = unit.policy.start(n_arms)
+    play_on = runner(unit.policy, state, n_arms)
+    world = unit.world.start(world_stream)
+    while True:
+        awake, losses = np.empty((size, n_arms), np.bool_), np.empty((size, n_arms))
+        choices = np.empty(size, np.int64)
+        for t in range(size):
+            awake[t] = world.awake()
+            losses[t] = world.losses(unit.policy.probabilities(state, awake[t]))
+            choices[t] = play_on(awake[t : t + 1], losses[t : t + 1], learner_stream)[0]
+        yield awake, losses, choices
+
+
+def _identity(value: Any) -> Any:
+    """Return plain data that tells two values apart: arrays by their bytes, dataclasses by their fields."""
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
+    if is_dataclass(value):
+        return [
+            type(value).__qualname__,
+            {field.name: _identity(getattr(value, field.name)) for field in fields(value)},
+        ]
+    return list(map(_identity, value)) if isinstance(value, tuple | list) else repr(value)

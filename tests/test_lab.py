@@ -14,7 +14,7 @@ import pytest
 
 import wakeful as wk
 from own_policy import EpsilonGreedy
-from wakeful import files, lab, regret, units
+from wakeful import cli, files, lab, regret, units
 from wakeful.lab import SimulationError, simulate
 from wakeful.units import streams
 from wakeful.worlds import Block, Dependent, Spiteful, Stochastic, World
@@ -76,16 +76,34 @@ def test_another_policy_changes_nothing_for_the_others() -> None:
     assert np.array_equal(alone.curve("policy", "UCB"), beside.curve("policy", "UCB"))
 
 
-def test_a_real_dask_cluster_gives_the_same_results() -> None:
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """A real scheduler with two worker processes."""
     distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(host="127.0.0.1", **options) as made:
+        yield made
+
+
+def test_a_dask_cluster_gives_the_same_results(cluster: Any) -> None:
     reference = simulate(POLICIES, Stochastic(5), **SMALL)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed_client(cluster) as client:
         assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=client.get_executor()))
+
+
+def test_the_command_line_runs_on_a_dask_cluster(cluster: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["simulate", "--world", "dependent", "--policy", "uniform", "--rounds", "300", "--runs", "4"]
+    assert cli.main(call) == 0
+    here = capsys.readouterr().out
+    assert cli.main([*call, "--dask", cluster.scheduler_address]) == 0
+    assert capsys.readouterr().out == here
+
+
+def distributed_client(cluster: Any) -> Any:
+    import distributed
+
+    connect: Any = distributed.Client
+    return connect(cluster)
 
 
 def test_policies_in_plain_python_and_adaptive_worlds_are_simulated_too() -> None:

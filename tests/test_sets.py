@@ -78,15 +78,15 @@ def world(rounds: int, n_arms: int, seed: int, rate: float = 0.5) -> tuple[Mask,
 @pytest.mark.parametrize(("eta", "exploration"), [("sqrt", 1.0), (0.3, 0.1)])
 def test_a_full_table_gives_the_rarest_place_to_a_new_set(eta: Any, exploration: float, seed: int) -> None:
     policy = wk.SleepingExp3G(eta, exploration, max_sets=3)
-    awake, losses = world(400, 5, seed)
+    awake, losses = world(200, 5, seed)
     state, reference = policy.start(5), FewSets(5, 3, eta, exploration)
     played = wk.play(policy, awake, losses, np.random.default_rng(seed), state)
-    uniforms = np.random.default_rng(seed).random(400)
+    uniforms = np.random.default_rng(seed).random(200)
     assert played.tolist() == literal.run(reference, awake, losses, uniforms)[0]
-    assert reference.evicted > 100
+    assert reference.evicted > 80
     assert state.counts.tolist() == reference.counts
     assert [np.flatnonzero(row).tolist() for row in state.sets] == reference.table  # nothing is left of the evicted
-    np.testing.assert_allclose(state.losses, reference.L, rtol=1e-12)
+    np.testing.assert_allclose(state.losses, reference.L, rtol=1e-10)  # rounding errors grow with every round
 
 
 def test_no_count_is_off_by_more_than_its_share() -> None:
@@ -254,10 +254,8 @@ def test_every_arm_is_drawn_on_its_own_stretch_of_the_unit_interval() -> None:
 
 def test_what_is_left_of_the_draw_is_where_it_fell_in_the_stretch() -> None:
     assert draw(LAW, AWAKE, 0.0) == (1, 0.0)
-    arm, coin = draw(LAW, AWAKE, 0.1 + 0.25 * 0.75)
-    assert (arm, coin) == (2, pytest.approx(0.75, abs=1e-15))
-    arm, coin = draw(LAW, AWAKE, 0.35 + 0.4 * 0.125)
-    assert (arm, coin) == (4, pytest.approx(0.125, abs=1e-15))
+    for arm, start, coin in ((2, 0.1, 0.75), (4, 0.35, 0.125), (5, 0.75, 0.5)):
+        assert draw(LAW, AWAKE, start + LAW[arm] * coin) == pytest.approx((arm, coin), abs=1e-14)
 
 
 def test_frequencies_and_coins_are_those_of_chance() -> None:
@@ -408,7 +406,7 @@ def test_truth_values_are_a_mask_even_where_an_arm_is_called_one(one: Any) -> No
             bandit.choose([True])
         with pytest.raises(TypeError, match="which a truth value or None is not, got True"):
             bandit.choose((True, "a"))
-        with pytest.raises(ValueError, match="decision.arm must be among the arms"):
+        with pytest.raises(ValueError, match=r"decision\.arm must be among the arms"):
             bandit.update(bandit.choose([1])._replace(arm=True), loss=0.5)
 
 

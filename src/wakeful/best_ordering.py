@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.compile import bind, fingerprint, kernel, native
+from wakeful.compile import call, kernel
 from wakeful.entries import Floats, Ints, Mask
 
 MOST_ARMS = 20  # two to the power of this is how many subsets an exact answer is built from
 MOST_SWEEPS = 100  # over all arms, of the search for a better place for each
-
-_compiled: dict[Any, Any] = {}  # templates and what has been made of them
 
 
 class Found(NamedTuple):
@@ -51,15 +49,6 @@ def best_ordering(awake: Mask, gains: Floats) -> Found:
         slack += short
     value = _gain(awake, gains, np.array(order, np.int64))
     return Found(tuple(order), value, value + slack)
-
-
-def call(template: Any, *arguments: Any) -> Any:
-    """Call `template`, compiled at its first call for the types it has then; the next process finds it on disk."""
-    if template not in _compiled:
-        name = "regret." + template.__name__.lstrip("_")
-        entry = bind(template, f"{name}-{fingerprint()}", keep=True, nogil=True)
-        _compiled[template] = native(entry, name, *arguments)
-    return _compiled[template](*arguments)
 
 
 def _knots(awake: Mask, gains: Floats, arms: Ints, sets: Ints) -> Iterator[tuple[Ints, Ints]]:

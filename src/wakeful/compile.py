@@ -24,6 +24,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PATIENCE = 2.0  # seconds of compilation after which the user is told what is going on
 NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
 log = logging.getLogger("wakeful")
+_called: dict[Any, Any] = {}  # functions, and what `call` made of them
 
 
 def kernel(function: Function) -> Function:
@@ -110,6 +111,15 @@ def native(entry: Any, name: str, *examples: Any) -> Any:
         with _notice(name):
             entry.compile(signature)
     return entry.get_overload(signature)
+
+
+def call(template: Any, *arguments: Any) -> Any:
+    """Call a plain function, compiled at its first call for the types it has then; other threads run meanwhile."""
+    if template not in _called:
+        name = f"{template.__module__}.{template.__name__}"
+        entry = bind(template, f"{template.__name__}-{fingerprint(template)}", keep=True, nogil=True)
+        _called[template] = native(entry, name, *arguments)
+    return _called[template](*arguments)
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.best_ordering import Found, best_ordering, call
-from wakeful.compile import kernel
+from wakeful.best_ordering import Found, best_ordering
+from wakeful.compile import call, kernel
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, numbers, one_of, truths, whole
 from wakeful.set_table import find_row, place_all

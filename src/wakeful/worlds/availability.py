@@ -5,12 +5,10 @@ Losses are 0 or 1, independent, with means from U(0, 1) drawn for each run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 
-from wakeful.compile import bind, fingerprint
+from wakeful.compile import call
 from wakeful.entries import Mask
 from wakeful.inputs import must_be, real, whole
 from wakeful.worlds.draws import Sleepers, bernoulli, repeated
@@ -91,7 +89,7 @@ class MarkovSleep(World):
         now = Sleepers(rng, rates, 1).awake()[0]
         while True:
             awake = np.empty((size, self.n_arms), np.bool_)
-            _spells()(rng, now, self.sleep, self.wake, awake)
+            call(_walk, rng, now, self.sleep, self.wake, awake)
             yield Block(awake, bernoulli(rng, expected), expected.copy())
 
 
@@ -132,12 +130,6 @@ class LossDependentSleep(World):
             awake[~awake.any(axis=1)] = True
             yield Block(awake, losses, expected.copy())
             recent = known[size:]
-
-
-@cache
-def _spells() -> Any:
-    """Return `_walk` compiled, its code kept on disk."""
-    return bind(_walk, f"MarkovSleep.walk-{fingerprint()}", True)
 
 
 def _walk(rng: np.random.Generator, now: Mask, sleep: float, wake: float, awake: Mask) -> None:

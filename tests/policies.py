@@ -27,10 +27,10 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case(SIExp3(), lambda K: literal.SIExp3(K, "anytime", 0.25)),
+    Case(SIExp3(), lambda K: literal.SIExp3(K, "anytime", 0.0625)),
     Case(SIExp3(eta=0.2, exploration=0.0), lambda K: literal.SIExp3(K, 0.2)),
     Case(SIExp3(eta="sqrt", exploration=0.0), lambda K: literal.SIExp3(K, "sqrt")),
-    Case(SIExp3(eta="horizon", horizon=300), lambda K: literal.SIExp3(K, "horizon", 0.25, 300)),
+    Case(SIExp3(eta="horizon", horizon=300), lambda K: literal.SIExp3(K, "horizon", 0.0625, 300)),
     Case(SIExp3(eta="paper", exploration=0.0), lambda K: literal.SIExp3(K, "paper")),
     Case(SIExp3(eta="doubling", exploration=0.5), lambda K: literal.SIExp3(K, "doubling", 0.5)),
     Case(SBExp3(), lambda K: literal.SBExp3(K, "anytime")),
@@ -46,7 +46,7 @@ CASES = (
     Case(PerSet(SleepingUCB(constant=2.0)), lambda K: literal.PerSet(lambda: literal.SleepingUCB(K, 2.0), 256)),
     Case(
         PerSet(SIExp3(eta="sqrt"), max_sets=5),
-        lambda K: literal.PerSet(lambda: literal.SIExp3(K, "sqrt", 0.25), 5),
+        lambda K: literal.PerSet(lambda: literal.SIExp3(K, "sqrt", 0.0625), 5),
     ),
     Case(PerSet(PerSet(Uniform()), max_sets=3), lambda K: literal.Uniform()),
     Case(OrderingExp4(), literal.OrderingExp4),

@@ -26,7 +26,7 @@ def test_each_schedule_is_its_formula() -> None:
         wk.SIExp3(eta="horizon", horizon=500): lambda t: math.sqrt(pairs / 500),
         wk.SIExp3(eta="paper"): lambda t: math.sqrt(math.log(4) / (2 * 3 * t)),
         wk.SIExp3(eta="doubling"): lambda t: math.sqrt(pairs / 2 ** math.floor(math.log2(t))),
-        wk.SIExp3(): lambda t: 2.0 * math.sqrt(pairs / (2 * t)),
+        wk.SIExp3(): lambda t: 4.0 * math.sqrt(pairs / (2 * t)),
     }
     for policy, eta in expected.items():
         assert rates(policy, 40, 4, awake) == pytest.approx([eta(t) for t in range(1, 41)], rel=1e-14), policy

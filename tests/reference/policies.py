@@ -60,7 +60,7 @@ class SIExp3:
         if self.eta == "sqrt":
             return 1.0 / math.sqrt(t)
         if self.eta == "anytime":
-            return 2.0 * math.sqrt(pairs / (2 * t))
+            return 4.0 * math.sqrt(pairs / (2 * t))
         if self.eta == "horizon":
             return math.sqrt(pairs / self.horizon)
         if self.eta == "paper":

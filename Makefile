@@ -15,6 +15,8 @@ bench: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python benchmarks/stationary.py
 	$(BIN)/python benchmarks/decisions.py
+	$(BIN)/python benchmarks/lab.py
+	$(BIN)/python benchmarks/paper_values.py
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .

@@ -3,9 +3,11 @@
 Prints a table. Ratios are the thing to look at: machines differ, and so do their neighbours.
 """
 
+import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,6 +28,7 @@ def main() -> None:
     play_loop(n_arms=100, rounds=20_000)
     memory()
     start_up()
+    cold_compile()
 
 
 def single_decisions(n_arms: int = 10, rounds: int = 50_000) -> None:
@@ -110,6 +113,15 @@ def start_up() -> None:
         start = partial(subprocess.run, [sys.executable, "-c", code], check=True)
         seconds = min(timed(start) for _ in range(3))
         print(ROW.format(what, f"{seconds:.2f} s", f"{limit:.2f} s", f"{seconds / limit:.2f}"))
+
+
+def cold_compile() -> None:
+    """The same in a process that finds no compiled code on disk."""
+    code = "import wakeful as wk; b = wk.Bandit(wk.SIExp3(), 10, seed=0); b.update(b.choose(), loss=0.5)"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        seconds = timed(partial(subprocess.run, [sys.executable, "-c", code], env=environment, check=True))
+    print(ROW.format("first decision ever on a machine | 15 s", f"{seconds:.2f} s", "15.00 s", f"{seconds / 15:.2f}"))
 
 
 def world(rounds: int, n_arms: int) -> tuple[Mask, Floats]:

@@ -103,6 +103,18 @@ class Listed(Even):
         return [np.zeros(n_arms)]
 
 
+class Shelf(list[Any]):
+    _fields = ("counts",)
+
+
+@dataclass(frozen=True)
+class Labelled(Even):
+    """A list with names, still no tuple."""
+
+    def start(self, n_arms: int) -> Any:
+        return Shelf([np.zeros(n_arms)])
+
+
 @dataclass(frozen=True)
 class Unnamed(Even):
     """A tuple without names."""

@@ -138,7 +138,7 @@ def test_shares_are_right_however_far_a_sleeper_is_ahead(apart: float) -> None:
 
 @pytest.mark.parametrize(("mine", "theirs"), [(2_000.0, 1_000.0), (1e300, 1_000.0), (1_701.0, 1_000.0)])
 def test_shares_stay_finite_among_arms_that_are_far_apart_themselves(mine: float, theirs: float) -> None:
-    assert 0.0 <= share([0.0, theirs, mine], 2, [1, 2]) <= 1e-300
+    assert 0.0 < share([0.0, theirs, mine], 2, [1, 2]) < 1e-300  # without an overflow, which uncompiled code raises
     assert share([0.0, theirs, mine], 1, [1, 2]) == 1.0
 
 
@@ -221,6 +221,21 @@ def test_sets_that_come_too_late_share_one_learner(inner: wk.Policy) -> None:
         assert q[1] > p[1] + 0.1
         assert q[1] > q[2] + 0.1
     assert bandit.state.set_counts.tolist() == [1, 1]  # the late ones take no place
+
+
+@pytest.mark.parametrize("inner", [wk.SBExp3(eta=1.0), EpsilonGreedy(0.2)], ids=["compiled", "plain"])
+def test_a_set_that_comes_too_late_is_not_written_behind_the_table(inner: wk.Policy) -> None:
+    policy = wk.PerSet(inner, max_sets=2)
+    behind, counts = np.zeros((3, 4), np.bool_), np.zeros(3, np.int64)
+    state = policy.start(4)._replace(sets=behind[:2], set_counts=counts[:2])
+    for awake in ((0, 1), (0, 2), (1, 2), (1, 3)):
+        p = np.zeros(4)
+        p[list(awake)] = 0.5
+        decision = wk.Decision(awake[0], 0.5, awake, p, 1, 0.0)
+        memo = policy.remember(state, decision, 0.5)
+        policy.update(state, decision._replace(memo=memo), 1.0)
+    assert counts.tolist() == [1, 1, 0]
+    assert not behind[2].any()
 
 
 def test_a_plain_learner_for_each_set_plays_as_a_compiled_one() -> None:

@@ -13,6 +13,7 @@ from wakeful.entries import Floats, Ints
 from wakeful.inputs import must_be, one_of, real
 
 CONSTANT, ROUNDS, AWAKE, EPOCH = 0, 1, 2, 3  # what a schedule counts
+LARGEST_RATE = 1e100  # times any sum of losses that a run can reach, this is still finite
 
 
 class Rate(NamedTuple):
@@ -27,7 +28,8 @@ def checked_eta(eta: Any, schedules: tuple[str, ...]) -> float | str:
     """Return `eta` if it is positive or a known schedule."""
     if isinstance(eta, str):
         return one_of("eta", eta, schedules)
-    return real("eta", eta, f"a positive number or one of {', '.join(map(repr, schedules))}", 0.0, above=True)
+    rule = f"a positive number or one of {', '.join(map(repr, schedules))}"
+    return real("eta", eta, rule, 0.0, LARGEST_RATE, above=True)
 
 
 def checked_exploration(exploration: Any) -> float:

@@ -43,6 +43,14 @@ def test_a_file_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "theirs" in shown
 
 
+def test_one_policy_may_stand_alone_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'world = "dependent"\nrounds = 50\nruns = 2\npolicy = "uniform"\nregret = "swap"\n'
+    )
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 0
+    assert "swap regret after 50 rounds" in capsys.readouterr().out
+
+
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"wakeful {__version__}\n"
     shown = run("simulate", "--help").stdout
@@ -64,6 +72,11 @@ def test_version_and_help() -> None:
         (["--rounds", "1.5"], "--rounds must be a whole number"),
         (["--regret", "polcy"], "did you mean 'policy'"),
         (["--jobs", "0"], "jobs must be at least 1"),
+        (["--rounds", "1e30"], "rounds must be at most"),
+        (["--plot", "nowhere/out.png"], "--plot must be a file in a folder that exists"),
+        (["--save", "nowhere/out.npz"], "--save must be a file in a folder that exists"),
+        (["--plot", "out.xyz"], "--plot must be a file that ends in .png"),
+        (["--world", "replay"], "world must be one of"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
     ],
 )

@@ -80,7 +80,7 @@ def test_another_policy_changes_nothing_for_the_others() -> None:
 def cluster() -> Any:
     """A real scheduler with two worker processes."""
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(host="127.0.0.1", **options) as made:
         yield made
 
@@ -118,12 +118,12 @@ def test_finished_units_are_not_done_again(tmp_path: Path, monkeypatch: pytest.M
     first = simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path)
     assert len(list(tmp_path.iterdir())) == 10
     with monkeypatch.context() as patch:
-        patch.setattr(lab, "run_unit", lambda unit: pytest.fail("a unit was done twice"))
+        patch.setattr(lab, "run_unit", lambda *unit: pytest.fail("a unit was done twice"))
         assert same(first, simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path))
     done: list[Any] = []
     work = units.run_unit
 
-    def counted(unit: units.Unit) -> Any:
+    def counted(unit: units.Unit, *stop: Any) -> Any:
         done.append(unit)
         return work(unit)
 
@@ -228,3 +228,106 @@ def test_progress_is_told_in_rounds() -> None:
     simulate(POLICIES, Dependent(), **SMALL, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (7_000, 7_000)
     assert all(total == 7_000 for _, total in told)
+
+
+class Clocked(EpsilonGreedy):
+    """Insists that decisions are counted from one, without a gap, whatever blocks they come in."""
+
+    def update(self, state: Any, decision: wk.Decision, loss: float) -> None:
+        super().update(state, decision, loss)
+        assert decision.clock == state.counts.sum()
+
+
+def test_the_clock_of_a_plain_policy_runs_through_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units, "CELLS", 64)
+    for world in (Dependent(), Spiteful(3)):
+        simulate(Clocked(), world, rounds=100, runs=2, jobs=1)
+
+
+def test_regrets_of_the_losses_drawn_differ_from_pseudo_regrets(tmp_path: Path) -> None:
+    pseudo, drawn = (simulate(wk.Uniform(), Stochastic(3), **SMALL, pseudo=p, store=tmp_path) for p in (True, False))
+    assert not np.array_equal(pseudo.regrets["policy"], drawn.regrets["policy"])
+    awake, losses, _ = next(Stochastic(3).blocks(streams(3, 0)[0], units.CELLS // 3))
+    choices = wk.play(wk.Uniform(), awake[:700], losses[:700], streams(3, 0)[1])
+    expected = regret.policy(awake[:700], losses[:700], choices).value
+    assert drawn.final("policy", "Uniform()")[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"", lambda data: b"\0" * len(data)])
+def test_a_damaged_unit_is_done_again(damage: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = simulate(POLICIES, Dependent(), **SMALL, store=tmp_path)
+    path = next(tmp_path.iterdir())
+    path.write_bytes(damage(path.read_bytes()))
+    assert same(first, simulate(POLICIES, Dependent(), **SMALL, store=tmp_path))
+    assert "done again" in caplog.text
+
+
+def test_a_store_does_not_take_one_program_for_another() -> None:
+    code = "class Mine(EpsilonGreedy):\n    def probabilities(self, state, awake): return {}"
+    policies = []
+    for law in ("awake / awake.sum()", "np.eye(awake.size)[awake.argmax()]"):
+        scope: dict[str, Any] = {"EpsilonGreedy": EpsilonGreedy, "np": np, "__name__": "typed_in"}
+        exec(code.format(law), scope)
+        policies.append(scope["Mine"]())
+    keys = {units.Unit(p, Dependent(), 10, 0, 0, 1, ("policy",), (10,)).key() for p in policies}
+    assert len(keys) == 2
+    other: Any = type("Dependent", (Trap,), {})()
+    ours, theirs = (units.Unit(wk.Uniform(), world, 10, 0, 0, 1, (), (10,)) for world in (Dependent(), other))
+    assert ours.key() != theirs.key()
+
+
+def test_whole_numbers_of_every_make_are_taken_and_can_be_saved(tmp_path: Path) -> None:
+    numbers: Any = {"rounds": np.int64(50), "runs": np.int32(2), "seed": np.uint8(1), "regrets": "policy"}
+    results = simulate(wk.Uniform(), Dependent(), **numbers)
+    results.save(tmp_path / "r")
+    assert wk.Results.load(tmp_path / "r").rounds == 50
+
+
+@dataclass(frozen=True)
+class Bad(World):
+    """Yields whatever it is told to."""
+
+    block: Any = None
+    n_arms: int = 2
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Any:
+        yield self.block
+
+
+AWAKE = np.ones((4, 2), np.bool_)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        None,
+        (AWAKE, np.zeros((4, 2))),
+        Block(AWAKE, np.full((4, 2), 5.0)),
+        Block(AWAKE, np.full((4, 2), np.nan), np.zeros((4, 2))),
+        Block(AWAKE.astype(float), np.zeros((4, 2))),
+        Block(AWAKE, np.full((4, 2), "0")),
+        Block(AWAKE, np.zeros((4, 3))),
+        Block(AWAKE[:, :1], np.zeros((4, 1))),
+        Block(~AWAKE, np.zeros((4, 2))),
+    ],
+    ids=range(9),
+)
+def test_a_world_that_yields_no_rounds_is_refused(block: Any) -> None:
+    with pytest.raises(SimulationError, match="must be"):
+        simulate(wk.Uniform(), Bad(block), rounds=4, runs=1)
+
+
+def test_an_interrupt_stops_long_units() -> None:
+    code = (
+        "import wakeful as wk; world = wk.worlds.Stochastic(10)\n"
+        "wk.simulate(wk.SIExp3(), world, rounds=10, runs=1); print('on', flush=True)\n"
+        "wk.simulate(wk.SIExp3(), world, rounds=10**9, runs=4)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        process.wait(timeout=30)
+    assert time.monotonic() - start < 15.0

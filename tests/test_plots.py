@@ -54,6 +54,9 @@ def test_a_heat_map_shows_every_switch(results: Results) -> None:
     assert {"a", "b", "c"} <= set(words(figure))
     with pytest.raises(ValueError, match="policy must be one of"):
         plots.internal_heat_map(results, "nobody")
+    without = wk.simulate(wk.Uniform(), wk.worlds.Dependent(), 50, 2, regrets=("policy",))
+    with pytest.raises(ValueError, match="results must be of a simulation with regrets"):
+        plots.internal_heat_map(without, "Uniform()")
 
 
 def test_a_strip_shows_who_is_awake_and_who_is_played() -> None:

@@ -5,6 +5,9 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, is_dataclass
+from dataclasses import fields as dataclass_fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from wakeful.results import Results
 from wakeful.tally import REGRETS
 from wakeful.worlds import AdaptiveWorld, World
 
+FIGURES = (".png", ".svg", ".pdf")
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 EXAMPLE = """example:
   wakeful simulate --world dependent --policy si-exp3 --policy "SleepingUCB(constant=2)" \\
@@ -83,7 +87,8 @@ def _simulate(options: argparse.Namespace) -> None:
     fields = _fields(options)
     world = parse("world", fields["world"], _worlds())
     policies = _given_policies(fields["policies"])
-    regrets = [one_of("regret", name, REGRETS) for name in fields["regrets"]]
+    regrets = [one_of("regret", name, REGRETS) for name in _many(fields["regrets"])]
+    _check_outputs(fields["plot"], fields["save"])
     with _executor(fields["dask"]) as executor, _bar(options.quiet) as progress:
         results: Results = simulate(
             policies,
@@ -98,10 +103,28 @@ def _simulate(options: argparse.Namespace) -> None:
             progress=progress,
         )
     print("\n\n".join(repr(results.summary(regret)) for regret in regrets))
-    if fields["plot"]:
-        results.plot(regrets[0], fields["plot"])
     if fields["save"]:
         results.save(fields["save"])
+    if fields["plot"]:
+        results.plot(regrets[0], fields["plot"])
+
+
+def _check_outputs(plot: Any, save: Any) -> None:
+    """Refuse what could not be written, before hours of work and not after."""
+    for option, path in (("--plot", plot), ("--save", save)):
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(must_be(option, "a file in a folder that exists", path))
+    if plot is not None and Path(plot).suffix.lower() not in FIGURES:
+        raise ValueError(must_be("--plot", f"a file that ends in {', '.join(FIGURES)}", plot))
+    needed = {"matplotlib": plot is not None, "pyarrow": save is not None and Path(save).suffix == ".parquet"}
+    for package, used in needed.items():
+        if used and find_spec(package) is None:
+            raise ImportError(f"{package} is missing: pip install 'wakeful[lab]'")
+
+
+def _many(given: Any) -> list[Any]:
+    """Return a list of what may be one thing or many."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _fields(options: argparse.Namespace) -> dict[str, Any]:
@@ -131,14 +154,16 @@ def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
         found = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as problem:
         raise ValueError(must_be("--config", "a TOML file", str(path)) + f": {problem}") from None
-    for name in found:
+    plural = {"policy": "policies", "regret": "regrets"}  # as the options are called
+    fields = {plural.get(name, name): value for name, value in found.items()}
+    for name in fields:
         one_of(f"field of {path}", name, known)
-    return found
+    return fields
 
 
 def _given_policies(given: Any) -> dict[str, Policy]:
     """Return policies by name; those without one are called as they were typed."""
-    pairs = given.items() if isinstance(given, dict) else [(text, text) for text in given]
+    pairs = list(given.items()) if isinstance(given, dict) else [(str(text), text) for text in _many(given)]
     policies = {str(name): parse("policy", text, _policies()) for name, text in pairs}
     if len(policies) < len(pairs):
         raise ValueError(must_be("--policy", "policies that differ", list(given)))
@@ -163,7 +188,8 @@ def _policies() -> dict[str, type]:
 def _worlds() -> dict[str, type]:
     found = {name: getattr(worlds, name) for name in worlds.__all__}
     kinds = (World, AdaptiveWorld)
-    return {name: c for name, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and c not in kinds}
+    plain = {n: c for n, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and is_dataclass(c)}
+    return {n: c for n, c in plain.items() if all(f.default is not MISSING for f in dataclass_fields(c))}
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_NAME = 100  # of what a suggestion is sought for: comparing longer ones takes seconds
+
 
 def must_be(name: str, rule: str, value: object) -> str:
     """Return the sentence with which a value is refused."""
@@ -49,7 +51,7 @@ def one_of(name: str, value: object, choices: Iterable[str]) -> str:
 def did_you_mean(value: object, known: Iterable[object]) -> str:
     """Return ` (did you mean 'x'?)` if a known name is close to `value`, else nothing."""
     names = [name for name in known if isinstance(name, str)]
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value) <= LONGEST_NAME:
         lower = {name.lower(): name for name in names}
         close = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.6)
         if close:

@@ -4,7 +4,9 @@ The work is cut into units, each one policy over a range of runs. Policies are c
 one changes nothing for the others.
 """
 
+import logging
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -20,12 +22,14 @@ from wakeful.policy import Policy, a_policy
 from wakeful.results import Results
 from wakeful.tally import REGRETS
 from wakeful.units import Outcome, Unit, run_unit
-from wakeful.worlds.world import AdaptiveWorld, World
+from wakeful.worlds.world import AdaptiveWorld, World, a_world
 
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
+MOST = 10**12  # rounds or runs: more is a slip of the finger
 KIND = "wakeful unit"
+log = logging.getLogger("wakeful")
 
 
 class SimulationError(RuntimeError):
@@ -48,38 +52,40 @@ def simulate(
 ) -> Results:
     """Play every policy in `runs` runs of `rounds` rounds and return their regrets.
 
-    The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
+        The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
 
-    Parameters:
-        policies: by name; without names they are called as they print
-        world: where awake sets and losses come from
-        rounds: T
-        runs: how many independent runs
-        seed: of the whole simulation
-        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap"
-        checkpoints: rounds at which to note the regrets; by default about a hundred
-        executor: anything like `concurrent.futures.Executor`, Dask's `client.get_executor()` too; by default all cores
-        store: a folder in which every finished unit is kept at once, and looked up before it is done again
-        progress: called with the rounds done and the rounds in all
-        jobs: how many units at a time without an executor
-        pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
+        Parameters:
+            policies: by name; without names they are called as they print
+            world: where awake sets and losses come from
+            rounds: T
+            runs: how many independent runs
+            seed: of the whole simulation
+            regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap"
+            checkpoints: rounds at which to note the regrets; by default about a hundred
+            executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
+            store: a folder in which every finished unit is kept at once, and looked up before it is done again
+            progress: called with the rounds done and the rounds in all
+            jobs: how many units at a time without an executor
+            pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
 
-    >>> from wakeful import SIExp3, SleepingUCB
-    >>> from wakeful.worlds import Dependent
-    >>> results = simulate({"SI": SIExp3(), "UCB": SleepingUCB()}, Dependent(), rounds=1000, runs=4)
-    >>> [row.policy for row in results.summary("policy")]
-    ['SI', 'UCB']
+        >>> from wakeful import SIExp3, SleepingUCB
+        >>> from wakeful.worlds.world import a_world
+    from wakeful.worlds import Dependent
+        >>> results = simulate({"SI": SIExp3(), "UCB": SleepingUCB()}, Dependent(), rounds=1000, runs=4)
+        >>> [row.policy for row in results.summary("policy")]
+        ['SI', 'UCB']
     """
     named = _named(policies)
-    _check_world(world, rounds, runs, seed)
-    kept = tuple(one_of("regrets", name, REGRETS) for name in regrets)
+    rounds, runs, seed = _checked(world, rounds, runs, seed)
+    names = [regrets] if isinstance(regrets, str) else regrets
+    kept = tuple(dict.fromkeys(one_of("regrets", name, REGRETS) for name in names))
     marks = _checkpoints(checkpoints, rounds)
     units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks, pseudo)]
     outcomes = _all_outcomes(units, executor, jobs, store, progress)
     shape = (len(named), runs, len(kept), len(marks))
     curves = np.concatenate([outcome["curves"] for outcome in outcomes]).reshape(shape)
-    internal = np.stack([outcome["internal"] for outcome in outcomes])
-    internal = internal.reshape(len(named), -1, *internal.shape[1:]).sum(axis=1) / runs
+    sums = np.stack([outcome["internal"] for outcome in outcomes])
+    internal = sums.reshape(len(named), len(units) // len(named), *sums.shape[1:]).sum(axis=1) / runs
     return Results(
         policies={name: repr(policy) for name, policy in named.items()},
         world=repr(world),
@@ -109,9 +115,11 @@ def _all_outcomes(
     total = sum(unit.cost for unit in units)
     done = total - sum(units[n].cost for n in left)
     _compile(units[n] for n in left)
-    with _pool(executor, units, jobs) as pool:
-        pending = {pool.submit(run_unit, units[n]): n for n in left}
+    pending: dict[Future[Outcome], int] = {}
+    with _pool(executor, units, jobs) as (pool, *stop):
         try:
+            for n in left:
+                pending[pool.submit(run_unit, units[n], *stop)] = n
             for future in as_completed(pending):
                 n = pending[future]
                 problem = future.exception()
@@ -125,6 +133,8 @@ def _all_outcomes(
                     progress(done, total)
         except BaseException:
             _cancel(pending)
+            for flag in stop:
+                flag.set()
             raise
     if failed:
         raise _failure(units, failed) from failed[min(failed)]
@@ -140,8 +150,11 @@ def _failure(units: list[Unit], failed: Mapping[int, BaseException]) -> Simulati
 
 def _compile(units: Iterable[Unit]) -> None:
     """Compile every policy once before the work is spread, so that not every worker does it."""
-    for policy, n_arms in {(unit.policy, unit.world.n_arms) for unit in units}:
-        runner(policy, policy.start(n_arms), n_arms)
+    done: list[tuple[Policy, int]] = []
+    for unit in units:
+        if (unit.policy, unit.world.n_arms) not in done:
+            done.append((unit.policy, unit.world.n_arms))
+            runner(unit.policy, unit.policy.start(unit.world.n_arms), unit.world.n_arms)
 
 
 def _cancel(pending: Iterable[Future[Any]]) -> None:
@@ -151,22 +164,40 @@ def _cancel(pending: Iterable[Future[Any]]) -> None:
 
 
 @contextmanager
-def _pool(executor: Executor | None, units: list[Unit], jobs: int | None) -> Iterator[Executor]:
-    """Yield the executor given, else one for all cores: threads for compiled policies, processes for others."""
+def _pool(executor: Executor | None, units: list[Unit], jobs: int | None) -> Iterator[tuple[Any, ...]]:
+    """Yield the executor given, else one for all cores: threads for compiled policies, processes for others.
+
+    With threads there is also a flag that stops them between two blocks.
+    """
     if executor is not None:
-        yield executor
+        yield (executor,)
         return
-    workers = len(os.sched_getaffinity(0)) if jobs is None else whole("jobs", jobs, "at least 1", 1)
+    workers = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
     plain = any(unit.policy.kernels is None or isinstance(unit.world, AdaptiveWorld) for unit in units)
-    with ProcessPoolExecutor(workers) if plain and workers > 1 else ThreadPoolExecutor(workers) as pool:
-        yield pool
+    if plain and workers > 1:
+        with ProcessPoolExecutor(workers) as processes:
+            yield (processes,)
+    else:
+        with ThreadPoolExecutor(workers) as threads:
+            yield (threads, threading.Event())
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
     """Return the outcome of a unit that was kept before, if there is a file of it and it is whole."""
-    if folder is None or not (folder / f"{unit.key()}.unit").exists():
+    path = None if folder is None else folder / f"{unit.key()}.unit"
+    if path is None or not path.exists():
         return None
-    return files.read(folder / f"{unit.key()}.unit", KIND, lambda header, arrays: arrays)
+    try:
+        outcome: Outcome = files.read(path, KIND, lambda header, arrays: arrays)
+    except ValueError as problem:
+        log.warning("done again, since it cannot be read: %s", problem)
+        return None
+    return outcome if outcome["curves"].shape == unit.shape else None
 
 
 def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
@@ -187,16 +218,21 @@ def _named(policies: Any) -> dict[str, Policy]:
     return named
 
 
-def _check_world(world: Any, rounds: Any, runs: Any, seed: Any) -> None:
-    """Refuse what is no world, and numbers that make no sense."""
-    if not isinstance(world, World | AdaptiveWorld):
-        raise TypeError(must_be("world", "a World such as wakeful.worlds.Dependent()", world))
-    whole("rounds", rounds, "a number of rounds, at least 1", 1)
-    whole("runs", runs, "a number of runs, at least 1", 1)
-    whole("seed", seed, "a whole number from 0", 0)
+def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
+    """Return the three numbers if they make sense for this world."""
+    a_world(world)
+    numbers = (
+        whole("rounds", rounds, "a number of rounds, at least 1", 1),
+        whole("runs", runs, "a number of runs, at least 1", 1),
+        whole("seed", seed, "a whole number from 0", 0),
+    )
+    for name, number in zip(("rounds", "runs"), numbers, strict=False):
+        if number > MOST:
+            raise ValueError(must_be(name, f"at most {MOST:,}", number))
     length = getattr(world, "length", None)
     if length is not None and rounds > length:
         raise ValueError(must_be("rounds", f"at most the {length} that the world has", rounds))
+    return numbers
 
 
 def _checkpoints(checkpoints: Iterable[int] | None, rounds: int) -> tuple[int, ...]:

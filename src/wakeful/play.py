@@ -1,7 +1,8 @@
 """`play`: run a policy through given rounds, compiled where it has kernels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Gen
 def runner(policy: Policy, state: Any, n_arms: int) -> Callable[[Mask, Floats, np.random.Generator], Ints]:
     """Return a function that plays blocks of rounds and goes on from `state`; it trusts its arguments."""
     if policy.kernels is None:
-        return partial(_play_plainly, policy, state)
+        return partial(_play_plainly, policy, state, count(1))
     run = compiled(policy, "play", state, n_arms)
     fields = policy.fields(state, n_arms)
 
@@ -66,12 +67,14 @@ def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
     return mask, values
 
 
-def _play_plainly(policy: Policy, state: Any, awake: Mask, losses: Floats, rng: np.random.Generator) -> Ints:
-    """Do the same one round at a time, for a policy without kernels."""
+def _play_plainly(
+    policy: Policy, state: Any, clock: Iterator[int], awake: Mask, losses: Floats, rng: np.random.Generator
+) -> Ints:
+    """Do the same one round at a time, for a policy without kernels; `clock` counts its decisions."""
     choices = np.full(len(awake), -1, np.int64)
     for t, row in enumerate(awake):
         if row.any():
-            decision = decide(policy, state, row, rng.random, t + 1)
+            decision = decide(policy, state, row, rng.random, next(clock))
             policy.update(state, decision, float(losses[t, decision.arm]))
             choices[t] = decision.arm
     return choices

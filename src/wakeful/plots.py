@@ -74,6 +74,8 @@ def internal_heat_map(results: Results, policy: str, names: Sequence[str] | None
     if policy not in results.policies:
         raise ValueError(must_be("policy", f"one of {', '.join(results.policies)}", policy))
     matrix = results.internal[list(results.policies).index(policy)]
+    if not matrix.size:
+        raise ValueError(must_be("results", "of a simulation with regrets=('internal', ...)", list(results.regrets)))
     labels = names or [str(k) for k in range(len(matrix))]
     figure, axes = _canvas(5.2, 4.6)
     axes.grid(False)
@@ -89,7 +91,7 @@ def internal_heat_map(results: Results, policy: str, names: Sequence[str] | None
     axes.set_xlabel("arm j, had it been played instead")
     axes.set_ylabel("arm i, played")
     axes.set_title(f"{policy}: internal regret i to j", loc="left", fontsize=10)
-    figure.colorbar(image, ax=axes, label="regret", shrink=0.85)
+    figure.colorbar(image, ax=axes, label="regret", shrink=0.85, extend="min")
     return figure
 
 

@@ -1,5 +1,6 @@
 """`Results`: what a simulation found, to be asked, compared, plotted, saved."""
 
+import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,8 +80,7 @@ class Results:
         seed: of the whole simulation
         checkpoints: the rounds at which regrets are known, the last one is T
         regrets: for each notion an array (policies, runs, checkpoints)
-        internal: for each policy the mean over runs of the K x K internal regrets at T
-        bounds: for each kind of bound that applies its values at the checkpoints
+        internal: for each policy the mean over runs of the K x K internal regrets at T, if they were asked for
     """
 
     policies: Mapping[str, str]
@@ -155,8 +155,10 @@ class Results:
 
     def plot(self, regret: str = "policy", path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw the regret curves with their quartiles; return the figure, and write it to `path` if one is given."""
-        from wakeful import plots
-
+        try:
+            from wakeful import plots
+        except ImportError:
+            raise ImportError("figures need the extra 'lab': pip install 'wakeful[lab]'") from None
         figure = plots.regret_curves(self, regret, **options)
         if path is not None:
             plots.save(figure, path)
@@ -205,21 +207,14 @@ class Results:
         }
 
     def _save_parquet(self, path: str | os.PathLike[str]) -> None:
-        import json
-
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        pa, pq = _arrow()
         about = json.dumps({**self._header(), "internal": self.internal.tolist()})
         table = pa.table(self._columns()).replace_schema_metadata({KIND: about})
         pq.write_table(table, path)
 
     @classmethod
     def _load_parquet(cls, path: str | os.PathLike[str]) -> "Results":
-        import json
-
-        import pyarrow.parquet as pq
-
+        _, pq = _arrow()
         table = pq.read_table(path)
         about = (table.schema.metadata or {}).get(KIND.encode())
         if about is None:
@@ -230,3 +225,13 @@ class Results:
         arrays = {f"regret {name}": array for name, array in zip(header["regrets"], values, strict=True)}
         checkpoints = table["round"].to_numpy()[: values.shape[-1]]
         return cls._restored(header, {"checkpoints": checkpoints, "internal": np.array(header["internal"]), **arrays})
+
+
+def _arrow() -> tuple[Any, Any]:
+    """Return pyarrow and its Parquet part, or say how to get them."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError("Parquet files need the extra 'lab': pip install 'wakeful[lab]'") from None
+    return pa, pq

@@ -248,7 +248,7 @@ def check_uncompiled(policy: Policy) -> None:
 
 def check_kernels_match_methods(policy: Policy) -> None:
     """A class that has kernels and also plain methods means the same by both."""
-    written = [name for name in ("probabilities", "update") if name in vars(type(policy))]
+    written = [name for name in ("probabilities", "update") if getattr(type(policy), name) is not getattr(Policy, name)]
     if policy.kernels is None or not written:
         return
     awake, losses = rounds_of(300, N_ARMS, 12)

@@ -5,19 +5,23 @@ blocks whose size depends on the number of arms alone, so a run is the same wher
 """
 
 import hashlib
+import inspect
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wakeful.compile import call, fingerprint
 from wakeful.entries import Floats, Ints, Mask
-from wakeful.inputs import must_be
+from wakeful.inputs import must_be, numbers, truths
 from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
 from wakeful.tally import Tally
-from wakeful.worlds import AdaptiveWorld, World
+from wakeful.worlds import AdaptiveWorld, Block, World
 
 CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
 
@@ -39,26 +43,36 @@ class Unit:
     pseudo: bool = True
 
     @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of its curves: runs, regrets, checkpoints."""
+        return self.last - self.first, len(self.regrets), len(self.checkpoints)
+
+    @property
     def cost(self) -> int:
         """Its rounds over all its runs."""
         return self.rounds * (self.last - self.first)
 
     def key(self) -> str:
-        """Return a name that two units share only if they do the same work."""
+        """Return a name that two units share only if they do the same work, by the same code."""
         about = {field.name: _identity(getattr(self, field.name)) for field in fields(self)}
-        return hashlib.sha256(json.dumps([about, CELLS], sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([about, CELLS, fingerprint()], sort_keys=True).encode()).hexdigest()[:32]
 
 
-def run_unit(unit: Unit) -> Outcome:
-    """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets."""
+def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
+    """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets.
+
+    It gives up between two blocks once `stop` is set.
+    """
     n_arms = unit.world.n_arms
-    curves = np.empty((unit.last - unit.first, len(unit.regrets), len(unit.checkpoints)))
-    internal = np.zeros((n_arms, n_arms))
+    curves = np.empty(unit.shape)
+    internal = np.zeros((n_arms, n_arms) if "internal" in unit.regrets else (0, 0))
     for n, run in enumerate(range(unit.first, unit.last)):
         tally = Tally(n_arms, unit.regrets)
         mark = 0
         done = 0
         for awake, losses, choices in _pieces(unit, run):
+            if stop is not None and stop.is_set():
+                raise InterruptedError("the simulation was interrupted")
             tally.add(awake, losses, choices)
             done += choices.size
             if done == unit.checkpoints[mark]:
@@ -73,24 +87,28 @@ def run_unit(unit: Unit) -> Outcome:
 
 
 def laws(
-    policy: Policy, world: World, rounds: int, seed: int = 0, points: int = 100
+    policy: Policy, world: World, rounds: int, seed: int = 0, points: int = 100, most_sets: int = 12
 ) -> tuple[Ints, dict[tuple[int, ...], Floats]]:
-    """Return some rounds of one run, and the policy's law at those rounds for every awake set of the world.
+    """Return some rounds of one run, and the policy's law at those rounds for awake sets of the world.
 
     Parameters:
         policy: what plays
-        world: where; sets that do not occur among its first rounds are left out
+        world: where
         rounds: T
         seed: of the run
         points: at how many rounds to ask
+        most_sets: how many awake sets, the most frequent ones
     """
     a_policy(policy)
+    if not isinstance(world, World) or (world.length is not None and world.length < rounds):
+        raise ValueError(must_be("world", f"one with {rounds} rounds that does not look at the learner", world))
     world_stream, learner_stream = streams(seed, 0)
     state = policy.start(world.n_arms)
     play_on = runner(policy, state, world.n_arms)
     marks = np.unique(np.linspace(1, rounds, points).astype(np.int64))
     block = next(world.blocks(world_stream, rounds))
-    sets = np.unique(block.awake, axis=0)
+    sets, counts = np.unique(block.awake, axis=0, return_counts=True)
+    sets = sets[np.argsort(-counts, kind="stable")[:most_sets]]
     found = np.empty((len(sets), marks.size, world.n_arms))
     for n, (start, stop) in enumerate(zip(np.append(0, marks[:-1]), marks, strict=True)):
         play_on(block.awake[start:stop], block.losses[start:stop], learner_stream)
@@ -133,19 +151,39 @@ def _played(unit: Unit, run: int) -> Iterator[Piece]:
         yield from _answered(unit, world_stream, learner_stream, size)
         return
     play_on = runner(unit.policy, unit.policy.start(n_arms), n_arms)
-    for awake, losses, expected in unit.world.blocks(world_stream, size):
-        mask, values = _trusted(unit.world, awake, losses)
+    for block in unit.world.blocks(world_stream, size):
+        mask, values, expected = _trusted(unit.world, block)
         choices = play_on(mask, values, learner_stream)
         yield mask, expected if expected is not None and unit.pseudo else values, choices
 
 
-def _trusted(world: Any, awake: Any, losses: Any) -> tuple[Mask, Floats]:
-    """Return a block of somebody's world in the form that compiled code takes, whose shapes belong together."""
-    mask, values = np.ascontiguousarray(awake, np.bool_), np.ascontiguousarray(losses, np.float64)
+def _trusted(world: Any, block: Any) -> Block:
+    """Return a block of somebody's world as compiled code takes it, if it is what a world must yield."""
+    if not isinstance(block, Block):
+        raise TypeError(must_be("block", f"a Block from {world!r}", block))
+    mask = np.ascontiguousarray(truths("block.awake", block.awake, f"truth values from {world!r}"))
+    values = np.ascontiguousarray(numbers("block.losses", block.losses, f"numbers from {world!r}"))
     if mask.ndim != 2 or mask.shape[1] != world.n_arms or values.shape != mask.shape:
         shapes = mask.shape, values.shape
-        raise ValueError(must_be("block", f"two arrays (rounds, {world.n_arms}) from {world!r}", shapes))
-    return mask, values
+        raise ValueError(must_be("block", f"of arrays (rounds, {world.n_arms}) from {world!r}", shapes))
+    if not call(_sound, mask, values):
+        rule = f"rounds from {world!r} with somebody awake, whose losses are between 0 and 1"
+        raise ValueError(must_be("block", rule, block))
+    return Block(mask, values, block.expected)
+
+
+def _sound(awake: Mask, losses: Floats) -> bool:
+    """Whether somebody is awake in every round, with losses between 0 and 1."""
+    for t in range(len(awake)):
+        somebody = False
+        for k in range(awake.shape[1]):
+            if awake[t, k]:
+                somebody = True
+                if not 0.0 <= losses[t, k] <= 1.0:
+                    return False
+        if not somebody:
+            return False
+    return True
 
 
 def _answered(
@@ -167,12 +205,23 @@ def _answered(
 
 
 def _identity(value: Any) -> Any:
-    """Return plain data that tells two values apart: arrays by their bytes, dataclasses by their fields."""
+    """Return plain data that tells two values apart: arrays by their bytes, dataclasses by fields and code."""
     if isinstance(value, np.ndarray):
         return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
     if is_dataclass(value):
-        return [
-            type(value).__qualname__,
-            {field.name: _identity(getattr(value, field.name)) for field in fields(value)},
-        ]
+        named = {field.name: _identity(getattr(value, field.name)) for field in fields(value)}
+        return [type(value).__module__, type(value).__qualname__, _code(type(value)), named]
     return list(map(_identity, value)) if isinstance(value, tuple | list) else repr(value)
+
+
+def _code(cls: type) -> list[str]:
+    """Return digests of the files that a user's class and its bases stand in; ours are told apart elsewhere."""
+    found = []
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] not in {"wakeful", "builtins", "abc"}:
+            try:
+                found.append(hashlib.sha256(Path(inspect.getfile(base)).read_bytes()).hexdigest())
+            except (OSError, TypeError):  # typed in, not read from a file
+                methods = (m for m in vars(base).values() if hasattr(m, "__code__"))
+                found.append(repr([(m.__code__.co_code.hex(), repr(m.__code__.co_consts)) for m in methods]))
+    return found

@@ -65,7 +65,7 @@ class Replay(World):
         Rounds are whole numbers and played in rising order, whatever the order of rows. Arms are sorted; where all
         their names are whole numbers, they are numbers.
         """
-        with open(path, newline="", encoding="utf-8") as file:
+        with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             _check_header(reader.fieldnames or ())
             rows = list(reader)

@@ -196,7 +196,7 @@ def test_self_play_equals_the_literal_one() -> None:
     game, awake = random_game(3, np.random.default_rng(2)), awake_sets(300)
     keys = [np.random.SeedSequence(9, spawn_key=(player,)) for player in range(2)]
     uniforms = np.transpose([np.random.default_rng(key).random(300) for key in keys])
-    players = literal.SIExp3(3, "anytime", 0.25), literal.SIExp3(3, "sqrt", 0.25)
+    players = literal.SIExp3(3, "anytime", 0.0625), literal.SIExp3(3, "sqrt", 0.0625)
     rows, columns, laws = reference.self_play(game.losses.tolist(), players, awake, uniforms)
     marks = [1, 50, 299]
     found = self_play(game, SIExp3(), SIExp3(eta="sqrt"), awake, seed=9, checkpoints=marks)

@@ -7,6 +7,8 @@ from typing import Any
 
 from wakeful.inputs import did_you_mean, must_be
 
+LONGEST = 1000  # letters of a description
+
 
 def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
     """Return the object that `text` describes: the name of one of `classes`, with its arguments if there are any.
@@ -20,6 +22,8 @@ def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
     """
     if not isinstance(text, str):
         raise TypeError(must_be(what, "a name, with arguments in brackets", text))
+    if len(text) > LONGEST:
+        raise ValueError(must_be(what, f"a name of at most {LONGEST} letters, with its arguments", text[:40] + "..."))
     try:
         tree = ast.parse(_NAME.sub(_joined, text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
@@ -30,7 +34,7 @@ def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
     return found
 
 
-_NAME = re.compile(r"(['\"]).*?\1|[A-Za-z][\w]*(?:-[\w]+)+")  # a string, or a name with hyphens
+_NAME = re.compile(r"(['\"]).*?\1|\b[A-Za-z]\w*+(?:-\w++)+")  # a string, or a name with hyphens
 
 
 def _joined(match: re.Match[str]) -> str:

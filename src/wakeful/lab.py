@@ -52,28 +52,27 @@ def simulate(
 ) -> Results:
     """Play every policy in `runs` runs of `rounds` rounds and return their regrets.
 
-        The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
+    The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
 
-        Parameters:
-            policies: by name; without names they are called as they print
-            world: where awake sets and losses come from
-            rounds: T
-            runs: how many independent runs
-            seed: of the whole simulation
-            regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap"
-            checkpoints: rounds at which to note the regrets; by default about a hundred
-            executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
-            store: a folder in which every finished unit is kept at once, and looked up before it is done again
-            progress: called with the rounds done and the rounds in all
-            jobs: how many units at a time without an executor
-            pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
+    Parameters:
+        policies: by name; without names they are called as they print
+        world: where awake sets and losses come from
+        rounds: T
+        runs: how many independent runs
+        seed: of the whole simulation
+        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap"
+        checkpoints: rounds at which to note the regrets; by default about a hundred
+        executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
+        store: a folder in which every finished unit is kept at once, and looked up before it is done again
+        progress: called with the rounds done and the rounds in all
+        jobs: how many units at a time without an executor
+        pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
 
-        >>> from wakeful import SIExp3, SleepingUCB
-        >>> from wakeful.worlds.world import a_world
-    from wakeful.worlds import Dependent
-        >>> results = simulate({"SI": SIExp3(), "UCB": SleepingUCB()}, Dependent(), rounds=1000, runs=4)
-        >>> [row.policy for row in results.summary("policy")]
-        ['SI', 'UCB']
+    >>> from wakeful import SIExp3, SleepingUCB
+    >>> from wakeful.worlds import Dependent
+    >>> results = simulate({"SI": SIExp3(), "UCB": SleepingUCB()}, Dependent(), rounds=1000, runs=4)
+    >>> [row.policy for row in results.summary("policy")]
+    ['SI', 'UCB']
     """
     named = _named(policies)
     rounds, runs, seed = _checked(world, rounds, runs, seed)

@@ -9,7 +9,7 @@ import wakeful
 LAYERS = (
     ("compile", "inputs"),
     ("entries",),
-    ("stationary", "integrals", "rates", "sets"),
+    ("exponentials", "stationary", "integrals", "rates", "sets"),
     ("policy",),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
     ("arms", "files", "stream", "play", "set_table", "best_ordering", "tally", "regret", "relations"),

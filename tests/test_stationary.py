@@ -217,7 +217,7 @@ def test_blocks_fall_back_only_where_they_must(monkeypatch: pytest.MonkeyPatch) 
 def test_blocks_at_their_own_size(n: int) -> None:
     log_weights = 20.0 * np.random.default_rng(n).standard_normal((n, n))
     loops, wide = np.empty(n), np.empty(n)
-    solve(log_weights, loops)
+    solve(log_weights.copy(), loops)
     module._solve_wide(log_weights, wide)
     assert stationary(log_weights) == pytest.approx(wide, rel=1e-12, abs=0.0)
     assert loops == pytest.approx(wide, rel=1e-12, abs=0.0)
@@ -242,7 +242,7 @@ def test_the_two_parts_of_the_logarithm_of_the_radix() -> None:
 
 def test_rows_far_apart_need_no_wide_numbers() -> None:
     log_weights = np.random.default_rng(1).standard_normal((6, 6)) + 1e4 * np.arange(6.0)[:, None]
-    assert module._shift(log_weights, np.empty((6, 6)), np.empty(6))
+    assert module._shift(log_weights, np.empty(6))
 
 
 def test_the_reference_balances() -> None:
@@ -253,7 +253,7 @@ def test_the_reference_balances() -> None:
             assert reference.imbalance(log_weights, reference.stationary(log_weights)) < 1e-45
 
 
-def test_solve_reads_only_and_ignores_the_diagonal() -> None:
+def test_solve_ignores_the_diagonal() -> None:
     rng = np.random.default_rng(6)
     for sd in (1.0, 1000.0):
         for n in (1, 2, 3, 4, 9):
@@ -261,9 +261,10 @@ def test_solve_reads_only_and_ignores_the_diagonal() -> None:
             expected = stationary(log_weights)
             np.fill_diagonal(log_weights, np.nan)
             before, law = log_weights.copy(), np.empty(n)
+            assert stationary(log_weights).tolist() == expected.tolist()
+            assert np.array_equal(log_weights, before, equal_nan=True)  # it works on a copy
             solve(log_weights, law)
-            assert law.tolist() == expected.tolist() == stationary(log_weights).tolist()
-            assert np.array_equal(log_weights, before, equal_nan=True)
+            assert law.tolist() == expected.tolist()
 
 
 def test_any_layout_and_any_real_type() -> None:

@@ -21,6 +21,7 @@ from wakeful.tally import REGRETS
 from wakeful.worlds import AdaptiveWorld, World
 
 FIGURES = (".png", ".svg", ".pdf")
+CONNECT = 10  # seconds for the scheduler of a cluster to answer
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 EXAMPLE = """example:
   wakeful simulate --world dependent --policy si-exp3 --policy "SleepingUCB(constant=2)" \\
@@ -203,7 +204,7 @@ def _executor(address: str | None) -> Iterator[Any]:
     except ImportError:
         raise ImportError("--dask needs the extra 'dask': pip install 'wakeful[dask]'") from None
     connect: Any = distributed.Client
-    with connect(address) as client:
+    with connect(address, timeout=CONNECT) as client:
         yield client.get_executor()
 
 

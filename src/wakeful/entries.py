@@ -80,13 +80,12 @@ def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries
 
 @kernel
 def indices(mask: Mask) -> Ints:
-    """Return the positions where `mask` is true."""
+    """Return the positions where `mask` is true; no branch to mispredict."""
     found = np.empty(mask.size, np.int64)
     n = 0
     for k in range(mask.size):
-        if mask[k]:
-            found[n] = k
-            n += 1
+        found[n] = k
+        n += int(mask[k])
     return found[:n]
 
 
@@ -160,9 +159,8 @@ def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, 
     for t in range(rounds):
         n = 0
         for k in range(n_arms):
-            if awake[t, k]:
-                arms[n] = k
-                n += 1
+            arms[n] = k  # as in `indices`
+            n += int(awake[t, k])
         choices[t] = -1
         if n > 0:
             here = arms[:n]

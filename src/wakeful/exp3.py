@@ -228,11 +228,11 @@ def _switch_law(rate: Rate, state: SwitchState, awake: Ints, p: Floats) -> None:
         eta = state.rate[0] if epoch(rounds) < rounds else 0.0  # the first round of an epoch forgets
     else:
         eta = rate_at(rate, rounds, state.clock[1] + n)
-    weights = np.empty((n, n))
+    room = np.empty((n + 1, n))  # one allocation, for the log-weights and the law
+    weights, law = room[:n], room[n]
     for i in range(n):
         for j in range(n):
             weights[i, j] = -eta * state.losses[awake[i], awake[j]]
-    law = np.empty(n)
     solve(weights, law)
     for i in range(n):
         p[awake[i]] = law[i]

@@ -5,6 +5,7 @@ one changes nothing for the others.
 """
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ from wakeful.worlds.world import AdaptiveWorld, World, a_world
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
+SHORTEST = 0.05  # seconds below which runs are not spread over units
+FEW = 16  # units that short work is cut into, so that a few cores end together
 MOST = 10**12  # rounds or runs: more is a slip of the finger
 KIND = "wakeful unit"
 log = logging.getLogger("wakeful")
@@ -258,6 +261,7 @@ def _units(
     """Yield units of about `UNIT_SECONDS` each, by a rule that knows nothing of the machine."""
     plain = policy.kernels is None or isinstance(world, AdaptiveWorld)
     seconds = rounds * (5e-5 if plain else 5e-7 * (1.0 + world.n_arms / 50.0) ** 2)
-    each = max(1, min(runs, round(UNIT_SECONDS / seconds)))
+    short = max(math.ceil(runs / FEW), round(SHORTEST / seconds))
+    each = max(1, min(short, round(UNIT_SECONDS / seconds)))
     for first in range(0, runs, each):
         yield Unit(policy, world, rounds, seed, first, min(first + each, runs), regrets, checkpoints, pseudo)

@@ -209,8 +209,11 @@ def settle(policy: Policy, **values: Any) -> None:
 def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
     """Return `state` if it has the fields, shapes and types of the policy's own; compiled code trusts them."""
     fresh = policy.start(n_arms)
+    free = policy.grows and policy.kernels is None  # only plain Python can give a state other shapes
     fits = type(state) is type(fresh) and all(
-        isinstance(array, np.ndarray) and array.shape == like.shape and array.dtype == like.dtype
+        isinstance(array, np.ndarray)
+        and array.dtype == like.dtype
+        and (array.shape == like.shape or (free and array.ndim == like.ndim))
         for array, like in zip(state, fresh, strict=True)
     )
     if not fits or not all(map(_sound, state)):

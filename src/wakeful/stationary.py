@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wakeful.compile import kernel
+from wakeful.exponentials import exponentiate
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +70,10 @@ def _checked(log_weights: ArrayLike) -> Floats:
 
 @kernel
 def solve(log_weights: Floats, law: Floats) -> None:
-    """Write the law of the chain with rates exp(log_weights), all within LARGEST, into `law`; ignore the diagonal."""
+    """Write the law of the chain with rates exp(log_weights), all within LARGEST, into `law`.
+
+    The diagonal is ignored, and the log-weights are lost: they become the rates that are eliminated.
+    """
     n = law.size
     if n == 1:
         law[0] = 1.0
@@ -77,13 +81,12 @@ def solve(log_weights: Floats, law: Floats) -> None:
         _two(log_weights, law)
     elif n == 3:
         _three(log_weights, law)
+    elif _shift(log_weights, law):
+        exponentiate(log_weights.reshape(n * n))
+        _eliminate(log_weights, n)
+        _unshift(log_weights, law)
     else:
-        rates = np.empty((n, n))
-        if _shift(log_weights, rates, law):
-            _eliminate(rates, n)
-            _unshift(rates, law)
-        else:
-            _solve_wide(log_weights, law)
+        _solve_wide(log_weights, law)
 
 
 def _solve_blocks(log_weights: Floats, law: Floats) -> None:
@@ -149,20 +152,24 @@ def _normalise(law: Floats) -> None:
 
 
 @kernel
-def _shift(log_weights: Floats, rates: Floats, shifts: Floats) -> bool:
-    """Write each row's maximum into `shifts`, exp(row - maximum) into `rates`; False if one is too small."""
+def _shift(log_weights: Floats, shifts: Floats) -> bool:
+    """Take each row's maximum off the row, into `shifts`; False, and nothing taken, if a row reaches too far down.
+
+    On the diagonal, which nobody looks at, is then one of the others.
+    """
     n = shifts.size
     for i in range(n):
         high, low = -np.inf, np.inf
+        log_weights[i, i] = log_weights[i, (i + 1) % n]
         for j in range(n):
-            if j != i:
-                high = max(high, log_weights[i, j])
-                low = min(low, log_weights[i, j])
+            high = max(high, log_weights[i, j])
+            low = min(low, log_weights[i, j])
         if low - high < LOWEST:
             return False
         shifts[i] = high
+    for i in range(n):
         for j in range(n):
-            rates[i, j] = math.exp(log_weights[i, j] - high) if j != i else 0.0
+            log_weights[i, j] -= shifts[i]
     return True
 
 
@@ -193,6 +200,20 @@ def _eliminate(rates: Floats, n: int) -> None:
 @kernel
 def _unshift(rates: Floats, law: Floats) -> None:
     """Turn `law`, the row shifts a, into the law p_i, proportional to rates[0, i] exp(-a_i)."""
+    low, high = law[0], law[0]
+    for i in range(1, law.size):
+        low, high = min(low, law[i]), max(high, law[i])
+    if low - high < LOWEST:
+        _unshift_logs(rates, law)
+        return
+    for i in range(law.size):
+        law[i] = rates[0, i] * math.exp(low - law[i])
+    _normalise(law)
+
+
+@kernel
+def _unshift_logs(rates: Floats, law: Floats) -> None:
+    """Do the same for shifts so far apart that only logarithms of the weights are sure to be numbers."""
     top = 0
     for i in range(law.size):
         rates[0, i] = math.log(rates[0, i])

@@ -173,17 +173,15 @@ def _trusted(world: Any, block: Any) -> Block:
 
 
 def _sound(awake: Mask, losses: Floats) -> bool:
-    """Whether somebody is awake in every round, with losses between 0 and 1."""
+    """Whether somebody is awake in every round, with losses between 0 and 1; no branch to mispredict."""
+    nobody, wild = False, False
     for t in range(len(awake)):
         somebody = False
         for k in range(awake.shape[1]):
-            if awake[t, k]:
-                somebody = True
-                if not 0.0 <= losses[t, k] <= 1.0:
-                    return False
-        if not somebody:
-            return False
-    return True
+            somebody |= awake[t, k]
+            wild |= awake[t, k] & (not (losses[t, k] >= 0.0) & (losses[t, k] <= 1.0))
+        nobody |= not somebody
+    return not (nobody | wild)
 
 
 def _answered(

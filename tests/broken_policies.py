@@ -14,7 +14,8 @@ from numba import njit
 
 import wakeful as wk
 from own_policy import EpsilonGreedy, Means
-from wakeful.policy import Guarantee, Nothing
+from wakeful.policy import Guarantee
+from wakeful.recipe import Nothing
 
 
 class Counts(NamedTuple):

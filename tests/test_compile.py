@@ -19,7 +19,7 @@ from wakeful import compile as compiling
 REPORT = """
 import json, time, wakeful as wk
 from wakeful.exp3 import SwitchState
-from wakeful.policy import full_name, entries
+from wakeful.policy import entries, full_name
 from wakeful.rates import Rate
 policy = wk.SIExp3()
 bandit = wk.Bandit(policy, 3, seed=0)

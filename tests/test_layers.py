@@ -10,7 +10,7 @@ LAYERS = (
     ("compile", "inputs"),
     ("entries",),
     ("exponentials", "stationary", "integrals", "rates", "sets"),
-    ("policy",),
+    ("recipe", "policy"),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
     ("arms", "files", "stream", "play", "set_table", "best_ordering", "tally", "regret", "relations"),
     ("bandit", "games", "worlds"),

@@ -11,7 +11,7 @@ import wakeful
 from policies import CASES, Case
 from reference.policies import run
 from wakeful import Policy, play
-from wakeful.policy import subclasses
+from wakeful.recipe import subclasses
 from wakeful.suite import CHECKS, check_literal
 from wakeful.trials import N_ARMS
 

@@ -19,7 +19,7 @@ import wakeful.worlds
 from reference import worlds as reference
 from wakeful import regret
 from wakeful.games import Game, random_game, rock_paper_scissors
-from wakeful.policy import subclasses
+from wakeful.recipe import subclasses
 from wakeful.worlds import (
     AdaptiveRun,
     AdaptiveWorld,

@@ -15,7 +15,8 @@ from wakeful import __version__, worlds
 from wakeful.inputs import must_be, one_of
 from wakeful.lab import SimulationError, simulate
 from wakeful.names import parse
-from wakeful.policy import Policy, subclasses
+from wakeful.policy import Policy
+from wakeful.recipe import subclasses
 from wakeful.results import Results
 from wakeful.tally import REGRETS
 from wakeful.worlds import AdaptiveWorld, World

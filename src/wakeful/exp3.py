@@ -8,7 +8,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
-from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of
 from wakeful.rates import (
     AWAKE,
     CONSTANT,
@@ -22,6 +22,7 @@ from wakeful.rates import (
     gibbs,
     rate_at,
 )
+from wakeful.recipe import settle
 from wakeful.stationary import solve
 
 ANYTIME = 4.0  # our default rate over the one that the bound asks for, chosen by measurement: docs/default-rate.md

@@ -10,7 +10,8 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.inputs import real
 from wakeful.integrals import beta_minimum
-from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of
+from wakeful.recipe import settle
 
 TIE = 1e-12  # indices closer than this are tied, so that the order of a sum's terms cannot break a tie
 

@@ -12,7 +12,8 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.index import CountState, count_learn
 from wakeful.inputs import must_be, real, whole
-from wakeful.policy import Guarantee, Policy, checked_horizon_of, settle
+from wakeful.policy import Guarantee, Policy, checked_horizon_of
+from wakeful.recipe import settle
 
 MOST_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
 

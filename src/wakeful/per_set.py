@@ -12,7 +12,8 @@ from numba.extending import overload
 from wakeful.compile import as_kernel, bind, kernel
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
-from wakeful.policy import Decision, Policy, a_policy, settle
+from wakeful.policy import Decision, Policy, a_policy
+from wakeful.recipe import settle
 from wakeful.sets import count, find
 
 TABLE = 2  # the fields of a state before the stacked ones of the inner policy: sets, set_counts

@@ -6,16 +6,17 @@ missing feedback are nothing special. What feedback needs to know of the decisio
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from wakeful.compile import native
 from wakeful.entries import CLOSE, EXAMPLES, FINE, Floats, Kernels, Mask, draw, entries, indices
-from wakeful.inputs import did_you_mean, must_be, real, truths, whole
+from wakeful.inputs import must_be, real, truths, whole
+from wakeful.recipe import Recipe, full_name
 
 LAW = "a law: non-negative, zero on sleepers, summing to one"
 
@@ -86,13 +87,7 @@ class Guarantee(NamedTuple):
     bound: float
 
 
-class Nothing(NamedTuple):
-    """The parameters of a policy without any."""
-
-    unused: float = 0.0
-
-
-class Policy(ABC):
+class Policy(Recipe, ABC):
     """A way to choose among awake arms; subclass it as a frozen dataclass of parameters.
 
     Write `start`, `probabilities` and `update` in plain Python, or `start` and `kernels` (then the other
@@ -151,15 +146,6 @@ class Policy(ABC):
             new[tuple(map(slice, old.shape))] = old
         return grown
 
-    def parameters(self, n_arms: int) -> Any:
-        """Return what the kernels see of the parameters: by default the dataclass fields as they are."""
-        names = _field_names(type(self))
-        return _parameters_type(names)(*(getattr(self, name) for name in names)) if names else Nothing()
-
-    def fields(self, state: Any, n_arms: int) -> tuple[Any, ...]:
-        """Return parameters and state in a row, as the entry points take them."""
-        return (*self.parameters(n_arms), *state)
-
     def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee | None:
         """Return the bound proven for `rounds` rounds with `awake_total` awake arms in sum, if there is one."""
         return None
@@ -167,43 +153,6 @@ class Policy(ABC):
     def switch_gains(self, state: Any) -> Floats:
         """Return the K x K estimated gains of playing j whenever i was played, where the policy keeps them."""
         raise ValueError(must_be("policy", "one that estimates switch gains, such as SIExp3()", self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the policy as a name and parameters, ready for JSON."""
-        values = {name: getattr(self, name) for name in _field_names(type(self))}
-        plain = {k: v.to_dict() if isinstance(v, Policy) else v for k, v in values.items()}
-        return {"policy": _label(type(self)), "parameters": plain}
-
-    @staticmethod
-    def from_dict(record: Mapping[str, Any]) -> "Policy":
-        """Return the policy that `to_dict` wrote; a class of your own must have been imported."""
-        if not isinstance(record, Mapping) or set(record) != {"policy", "parameters"}:
-            raise ValueError(must_be("policy", "a record of policy and parameters", record))
-        known: dict[Any, Any] = {_label(cls): cls for cls in subclasses(Policy)}
-        name, values = record["policy"], record["parameters"]
-        if not isinstance(name, str) or name not in known:
-            rule = "the name of a policy that is imported"
-            raise ValueError(must_be("policy", rule, name) + did_you_mean(name, known))
-        if not isinstance(values, Mapping):
-            raise TypeError(must_be("parameters", "a record of names and values", values))
-        names = _field_names(known[name])
-        for unknown in set(values) - set(names):
-            raise ValueError(
-                must_be("parameters", f"among {', '.join(names) or 'none'}", unknown) + did_you_mean(unknown, names)
-            )
-        try:
-            policy: Policy = known[name](**{k: _restored(v) for k, v in values.items()})
-        except TypeError as problem:
-            if " must be " in str(problem):
-                raise
-            raise TypeError(must_be("parameters", f"all that {name} needs", dict(values))) from None
-        return policy
-
-
-def settle(policy: Policy, **values: Any) -> None:
-    """Set fields of a frozen policy while it is made: plain numbers, whatever kind of number was given."""
-    for name, value in values.items():
-        object.__setattr__(policy, name, value)
 
 
 def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
@@ -279,39 +228,3 @@ def is_law(p: Floats, awake: Mask) -> bool:
     """Whether `p` is a law on the arms of `awake`: non-negative, zero elsewhere, summing to one."""
     fits = p.shape == awake.shape and bool((p >= 0.0).all()) and not p[~awake].any()
     return fits and abs(float(p.sum()) - 1.0) <= CLOSE
-
-
-def _restored(value: Any) -> Any:
-    """Return a parameter as it was: nested policies from records, tuples from lists."""
-    if isinstance(value, Mapping):
-        return Policy.from_dict(value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def full_name(policy: Policy) -> str:
-    """Return the class name, with the inner policies' in brackets."""
-    inner = [full_name(v) for v in (getattr(policy, n) for n in _field_names(type(policy))) if isinstance(v, Policy)]
-    return type(policy).__qualname__ + (f"[{','.join(inner)}]" if inner else "")
-
-
-def _label(cls: type) -> str:
-    """Return the name a class has in files: ours by itself, a user's with its module."""
-    ours = cls.__module__.partition(".")[0] == "wakeful"
-    return cls.__name__ if ours else f"{cls.__module__}.{cls.__qualname__}"
-
-
-def subclasses(cls: Any) -> Iterator[type]:
-    """Yield every subclass of `cls` that has been imported, nearest last."""
-    for child in cls.__subclasses__():
-        yield from subclasses(child)
-        yield child
-
-
-@cache
-def _field_names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
-
-
-@cache
-def _parameters_type(names: tuple[str, ...]) -> Any:
-    return NamedTuple("Parameters", [(name, Any) for name in names])

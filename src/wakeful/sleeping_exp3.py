@@ -15,8 +15,9 @@ from wakeful.compile import kernel
 from wakeful.entries import FLOOR, Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
 from wakeful.integrals import expected_share
-from wakeful.policy import Policy, settle
+from wakeful.policy import Policy
 from wakeful.rates import CONSTANT, ROUNDS, Rate, checked_eta, checked_exploration, gibbs, rate_at
+from wakeful.recipe import settle
 from wakeful.sets import count, fewest, find
 
 TINY = 1e-280  # a sum of weights below this is redone with a shift of its own

@@ -20,7 +20,8 @@ import numpy as np
 from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
 from wakeful.play import play
-from wakeful.policy import Decision, Policy, a_policy, subclasses
+from wakeful.policy import Decision, Policy, a_policy
+from wakeful.recipe import subclasses
 from wakeful.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
 
 EXACT = 1e-9  # laws that should be the same differ by rounding only

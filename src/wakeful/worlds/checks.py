@@ -16,7 +16,7 @@ import numpy as np
 
 from wakeful.entries import Floats, Mask
 from wakeful.games import Game
-from wakeful.policy import subclasses
+from wakeful.recipe import subclasses
 from wakeful.worlds.world import AdaptiveWorld, Block, World, a_world
 
 SIZES = (1, 7, 64)  # of the blocks that are looked at

@@ -12,7 +12,8 @@ from wakeful.compile import as_kernel, bind, fingerprint, kept, native
 from wakeful.entries import Floats, Ints, Kernels, Mask, draw
 from wakeful.games import Game, gaps
 from wakeful.inputs import must_be, truths, whole
-from wakeful.policy import Policy, a_policy, decide, full_name
+from wakeful.policy import Policy, a_policy, decide
+from wakeful.recipe import full_name
 
 
 class SelfPlay(NamedTuple):

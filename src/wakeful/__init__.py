@@ -2,6 +2,9 @@
 
 from wakeful import games, regret, relations, worlds
 from wakeful.bandit import Bandit
+from wakeful.duel import Duel
+from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
+from wakeful.dueling_bandit import DuelingBandit
 from wakeful.entries import Kernels
 from wakeful.exp3 import SBExp3, SIExp3
 from wakeful.index import SleepingThompson, SleepingUCB, Uniform
@@ -12,6 +15,7 @@ from wakeful.play import play
 from wakeful.policy import Decision, Guarantee, Policy
 from wakeful.results import Results
 from wakeful.sleeping_exp3 import SleepingExp3, SleepingExp3G
+from wakeful.sparring import Sparring
 from wakeful.stationary import stationary
 from wakeful.suite import check_policy
 from wakeful.worlds import check_world
@@ -21,11 +25,16 @@ __version__ = "0.1.0"
 __all__ = [
     "Bandit",
     "Decision",
+    "Duel",
+    "DuelKernels",
+    "DuelingBandit",
+    "DuelingPolicy",
     "FixedOrdering",
     "Guarantee",
     "Kernels",
     "OrderingExp4",
     "PerSet",
+    "Pick",
     "Policy",
     "Results",
     "SBExp3",
@@ -35,6 +44,7 @@ __all__ = [
     "SleepingExp3G",
     "SleepingThompson",
     "SleepingUCB",
+    "Sparring",
     "Uniform",
     "check_policy",
     "check_world",

@@ -10,6 +10,7 @@ from wakeful.entries import Mask
 from wakeful.inputs import did_you_mean, must_be, whole
 
 REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
+AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # ways to say who is awake that run no code of the caller's
 BOOLEANS = frozenset({bool, np.bool_})
 AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
 
@@ -74,7 +75,7 @@ class Arms:
     def awake(self, awake: Awake) -> Found:
         """Return the names and the mask of the arms that can be chosen; the mask is not to be changed."""
         if awake is None:
-            return self._masks.get(None) or self._remember(None, self._of_mask(~self.retired, "awake"))
+            return self._masks.get(None) or self._remember(None, self.of_mask(~self.retired, "awake"))
         found = self.known(awake, "awake")
         if self._any_retired and (found[1] & self.retired).any():
             gone = next(name for name in found[0] if self.retired[self.position[name]])
@@ -91,7 +92,7 @@ class Arms:
                 pass
         if isinstance(awake, np.ndarray):
             if awake.dtype == np.bool_ and not isinstance(awake, np.ma.MaskedArray):
-                return self._of_mask(np.asarray(awake), what)
+                return self.of_mask(np.asarray(awake), what)
             readable = awake.ndim == 1 and (awake.dtype.kind in "iuUO" or awake.size == 0)
         else:
             readable = isinstance(awake, Iterable) and not isinstance(awake, str | bytes | Mapping)
@@ -99,7 +100,7 @@ class Arms:
             raise TypeError(must_be(what, AWAKE_RULE, awake))
         key = tuple(awake)
         if key and BOOLEANS.issuperset(map(type, key)):
-            return self._of_mask(np.array(key, np.bool_), what)
+            return self.of_mask(np.array(key, np.bool_), what)
         return self._remember(key, self._of_names(key, what))
 
     def _of_names(self, key: tuple[Any, ...], what: str) -> Found:
@@ -109,9 +110,10 @@ class Arms:
             if mask[position]:
                 raise ValueError(must_be(what, "without repeated arms", list(key)))
             mask[position] = True
-        return self._of_mask(mask, what)
+        return self.of_mask(mask, what)
 
-    def _of_mask(self, mask: Mask, what: str) -> Found:
+    def of_mask(self, mask: Mask, what: str) -> Found:
+        """Return the names and the mask of the arms of a mask."""
         if mask.shape != (len(self),):
             raise ValueError(must_be(what, f"a mask of shape ({len(self)},)", mask.tolist()))
         try:
@@ -176,7 +178,11 @@ def _a_name(name: Any, what: str = "name") -> Hashable:
 
 def listed(awake: Any) -> Any:
     """Return what an iterator gives, as a list; anything else as it is, for `Arms.awake` to judge."""
-    if isinstance(awake, np.ndarray | str | bytes | Mapping) or not isinstance(awake, Iterable):
+    if (
+        type(awake) in AT_HAND
+        or isinstance(awake, np.ndarray | str | bytes | Mapping)
+        or not isinstance(awake, Iterable)
+    ):
         return awake
     return list(awake)
 

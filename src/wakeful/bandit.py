@@ -1,18 +1,15 @@
 """`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
 
-import json
 import math
-import os
-import threading
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
-from wakeful import files
-from wakeful.arms import Arms, Awake, listed, plain_names
+from wakeful.arms import AT_HAND, Awake, listed
 from wakeful.entries import FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import must_be, real, whole
+from wakeful.learner import Learner
 from wakeful.policy import (
     LAW,
     Decision,
@@ -25,14 +22,11 @@ from wakeful.policy import (
     new_decision,
     plain_law,
 )
-from wakeful.stream import Stream
 
-KIND = "wakeful bandit"
 FLOAT64 = np.dtype(np.float64)
-AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # ways to say who is awake that run no code of the caller's
 
 
-class Bandit:
+class Bandit(Learner[Policy]):
     """Decides among the arms that are awake right now, and learns from what happens.
 
     Between `choose` and `update` nothing is remembered: the decision carries what its feedback needs, so
@@ -54,47 +48,20 @@ class Bandit:
     (3,)
     """
 
+    kind = "wakeful bandit"
+    recipe = Policy
+
     def __init__(
         self,
         policy: Policy,
         arms: int | Iterable[Hashable],
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
-        self._policy = a_policy(policy)
-        self._arms = Arms(arms)
-        self._fewest = len(self._arms)  # arms at the first decision: the shortest law a decision can carry
-        self._stream = Stream(seed)
-        self._rounds = 0
+        super().__init__(a_policy(policy), arms, seed)
         self._law: Callable[..., None] | None
         self._choose: Callable[..., tuple[int, float, float]] | None
         self._update: Callable[..., int] | None
-        self._lock = threading.Lock()
         self._use(policy.start(len(self._arms)))
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._policy
-
-    @property
-    def arms(self) -> tuple[Hashable, ...]:
-        """The names of all arms, retired ones among them."""
-        return tuple(self._arms.names)
-
-    @property
-    def retired(self) -> tuple[Hashable, ...]:
-        """The names of the retired arms."""
-        return tuple(n for n, gone in zip(self._arms.names, self._arms.retired, strict=True) if gone)
-
-    @property
-    def rounds(self) -> int:
-        """How many decisions were made."""
-        return self._rounds
-
-    @property
-    def state(self) -> Any:
-        """What was learned: a named tuple of arrays; look, and do not touch."""
-        return self._state
 
     def choose(self, awake: Awake = None) -> Decision:
         """Choose one of the arms `awake`: names, a boolean mask, or nothing if all are."""
@@ -145,48 +112,9 @@ class Bandit:
             self._use(grown)
             return self._arms.names[position]
 
-    def retire_arm(self, name: Hashable) -> None:
-        """Let an arm sleep for good; its name stays taken and late feedback is still learned."""
-        with self._lock:
-            self._arms.retire(name)
-
     def switch_gains(self) -> Floats:
         """Return the K x K matrix of estimated gains, had j been played whenever i was and j was awake."""
         return self._policy.switch_gains(self._state)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to `path`, atomically; `load` continues with the very same choices."""
-        with self._lock:
-            header = {**self._header(), "arms": plain_names(self._arms.names)}
-            if not _can_be_read(header["policy"], self._policy):
-                raise ValueError(must_be("policy", "made of plain values to be saved", self._policy))
-            files.write(path, header, self._state._asdict())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Bandit":
-        """Read what `save` wrote; a policy class of your own must have been imported before."""
-        return files.read(path, KIND, cls._restored)
-
-    def __repr__(self) -> str:
-        """Show the policy, the arms and how many decisions were made."""
-        return f"<Bandit {self._policy!r}, {len(self._arms)} arms, {self._rounds} rounds>"
-
-    def __deepcopy__(self, memo: Any) -> "Bandit":
-        """Return a bandit that is the same and goes its own way."""
-        with self._lock:
-            return self._restored(self._header(), {k: v.copy() for k, v in self._state._asdict().items()})
-
-    def _header(self) -> dict[str, Any]:
-        """Return all that is not the state."""
-        return {
-            "kind": KIND,
-            "policy": self._policy.to_dict(),
-            "arms": list(self._arms.names),
-            "retired": np.flatnonzero(self._arms.retired).tolist(),
-            "fewest_arms": self._fewest,
-            "rounds": self._rounds,
-            "random": self._stream.state,
-        }
 
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
@@ -199,24 +127,9 @@ class Bandit:
                 compiled(self._policy, entry, state, n_arms) for entry in ("law", "choose", "update")
             )
 
-    @classmethod
-    def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Bandit":
-        """Return the bandit of a file, if all its parts fit each other."""
-        if not isinstance(header["arms"], list):
-            raise TypeError(must_be("arms", "a list of names", header["arms"]))
-        bandit = cls(Policy.from_dict(header["policy"]), header["arms"])
-        for position in header["retired"]:
-            bandit._arms.retire(bandit.arms[whole("retired", position, "positions of arms", 0)])
-        bandit._fewest = whole("fewest_arms", header["fewest_arms"], "at least 1", 1)
-        if bandit._fewest > len(bandit.arms):
-            raise ValueError(must_be("fewest_arms", "at most all arms", bandit._fewest))
-        bandit._rounds = whole("rounds", header["rounds"], "at least 0", 0)
-        bandit._stream.state = header["random"]
-        if set(arrays) != set(bandit.state._fields):
-            raise ValueError(must_be("arrays", ", ".join(bandit.state._fields), sorted(arrays)))
-        ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        bandit._use(fitting_state(bandit.policy, type(bandit.state)(**ordered), len(bandit.arms)))
-        return bandit
+    def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return the state of these arrays, if it is one of the policy's."""
+        return fitting_state(self._policy, type(self._state)(**arrays), len(self._arms))
 
     def _placed(self, decision: Decision) -> tuple[int, Mask, float, float]:
         """Return position, mask, probability and memo of a decision that may be this bandit's, else refuse it."""
@@ -256,14 +169,6 @@ class Bandit:
         here = tuple(np.flatnonzero(mask).tolist())
         self._policy.update(self._state, decision._replace(arm=position, awake=here, probabilities=p), loss)
         return FINE
-
-
-def _can_be_read(record: Any, policy: Policy) -> bool:
-    """Whether a policy survives JSON."""
-    try:
-        return Policy.from_dict(json.loads(json.dumps(record))) == policy
-    except (TypeError, ValueError):
-        return False
 
 
 def _loss(loss: float | None, reward: float | None) -> float:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from wakeful import __version__, worlds
+from wakeful.duel_policy import DuelingPolicy
+from wakeful.duel_units import DUEL_REGRETS
 from wakeful.inputs import must_be, one_of
-from wakeful.lab import SimulationError, simulate
+from wakeful.lab import DUELS, SimulationError, simulate
 from wakeful.names import parse
 from wakeful.policy import Policy
 from wakeful.recipe import subclasses
@@ -74,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--rounds", metavar="T", help="rounds of a run, such as 10000 or 1e6")
     run.add_argument("--runs", metavar="N", help="independent runs (50)")
     run.add_argument("--seed", metavar="N", help="seed of the simulation (0)")
-    run.add_argument("--regret", action="append", help=f"which regret: {', '.join(REGRETS)} (policy)")
+    run.add_argument("--regret", action="append", help=f"which regret: {', '.join(REGRETS)} (policy); of duels dueling")
     run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")
     run.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, tcp://...")
     run.add_argument("--store", metavar="DIR", help="keep finished work here, and go on from it")
@@ -89,7 +91,8 @@ def _simulate(options: argparse.Namespace) -> None:
     fields = _fields(options)
     world = parse("world", fields["world"], _worlds())
     policies = _given_policies(fields["policies"])
-    regrets = [one_of("regret", name, REGRETS) for name in _many(fields["regrets"])]
+    known = DUEL_REGRETS if isinstance(world, DUELS) else REGRETS
+    regrets = [one_of("regret", name, known) for name in _many(fields["regrets"] or known[-1])]
     _check_outputs(fields["plot"], fields["save"])
     with _executor(fields["dask"]) as executor, _bar(options.quiet) as progress:
         results: Results = simulate(
@@ -137,8 +140,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
         "rounds": None,
         "runs": 50,
         "seed": 0,
-        "regrets": ["policy"],
-        **dict.fromkeys(("jobs", "dask", "store", "plot", "save")),
+        **dict.fromkeys(("regrets", "jobs", "dask", "store", "plot", "save")),
     }
     if options.config is not None:
         fields |= _from_file(options.config, list(fields))
@@ -163,7 +165,7 @@ def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
     return fields
 
 
-def _given_policies(given: Any) -> dict[str, Policy]:
+def _given_policies(given: Any) -> dict[str, Any]:
     """Return policies by name; those without one are called as they were typed."""
     pairs = list(given.items()) if isinstance(given, dict) else [(str(text), text) for text in _many(given)]
     policies = {str(name): parse("policy", text, _policies()) for name, text in pairs}
@@ -184,12 +186,13 @@ def _count(name: str, value: Any) -> int:
 
 
 def _policies() -> dict[str, type]:
-    return {cls.__name__: cls for cls in subclasses(Policy) if cls.__module__.startswith("wakeful.")}
+    found = (*subclasses(Policy), *subclasses(DuelingPolicy))
+    return {cls.__name__: cls for cls in found if cls.__module__.startswith("wakeful.")}
 
 
 def _worlds() -> dict[str, type]:
     found = {name: getattr(worlds, name) for name in worlds.__all__}
-    kinds = (World, AdaptiveWorld)
+    kinds = (World, AdaptiveWorld, *DUELS)
     plain = {n: c for n, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and is_dataclass(c)}
     return {n: c for n, c in plain.items() if all(f.default is not MISSING for f in dataclass_fields(c))}
 

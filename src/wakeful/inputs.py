@@ -19,6 +19,8 @@ def must_be(name: str, rule: str, value: object) -> str:
 
 def real(name: str, value: Any, rule: str, low: float, high: float = math.inf, *, above: bool = False) -> float:
     """Return `value` as a float if it is a real number from `low` (itself excluded if `above`) to `high`."""
+    if type(value) is float and low < value < high:
+        return value
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(must_be(name, rule, value))
     try:
@@ -32,6 +34,8 @@ def real(name: str, value: Any, rule: str, low: float, high: float = math.inf, *
 
 def whole(name: str, value: Any, rule: str, low: int) -> int:
     """Return `value` as an int if it is a whole number of at least `low`."""
+    if type(value) is int and value >= low:
+        return value
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(must_be(name, rule, value))
     if value < low:

@@ -11,20 +11,26 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wakeful import files
+from wakeful.duel_policy import DuelingPolicy, a_dueling_policy
+from wakeful.duel_units import DUEL_REGRETS
 from wakeful.inputs import must_be, one_of, whole
-from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
+from wakeful.recipe import Recipe
 from wakeful.results import Results
 from wakeful.tally import REGRETS
-from wakeful.units import Outcome, Unit, run_unit
+from wakeful.units import Outcome, Unit, compile_for, run_unit
+from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld, a_duel_world
 from wakeful.worlds.world import AdaptiveWorld, World, a_world
 
+AnyPolicy = Policy | DuelingPolicy
+DUELS = (DuelWorld, AdaptiveDuelWorld)
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
@@ -40,12 +46,12 @@ class SimulationError(RuntimeError):
 
 
 def simulate(
-    policies: Mapping[str, Policy] | Iterable[Policy] | Policy,
-    world: World | AdaptiveWorld,
+    policies: Mapping[str, AnyPolicy] | Iterable[AnyPolicy] | AnyPolicy,
+    world: World | AdaptiveWorld | DuelWorld | AdaptiveDuelWorld,
     rounds: int,
     runs: int = 50,
     seed: int = 0,
-    regrets: Iterable[str] = ("policy", "external", "internal"),
+    regrets: Iterable[str] | None = None,
     checkpoints: Iterable[int] | None = None,
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -63,7 +69,8 @@ def simulate(
         rounds: T
         runs: how many independent runs
         seed: of the whole simulation
-        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap"
+        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap", of duels "dueling"; by
+            default policy, external and internal
         checkpoints: rounds at which to note the regrets; by default about a hundred
         executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
         store: a folder in which every finished unit is kept at once, and looked up before it is done again
@@ -77,10 +84,9 @@ def simulate(
     >>> [row.policy for row in results.summary("policy")]
     ['SI', 'UCB']
     """
-    named = _named(policies)
     rounds, runs, seed = _checked(world, rounds, runs, seed)
-    names = [regrets] if isinstance(regrets, str) else regrets
-    kept = tuple(dict.fromkeys(one_of("regrets", name, REGRETS) for name in names))
+    named = _named(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
+    kept = _regrets(regrets, world)
     marks = _checkpoints(checkpoints, rounds)
     units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks, pseudo)]
     outcomes = _all_outcomes(units, executor, jobs, store, progress)
@@ -152,11 +158,11 @@ def _failure(units: list[Unit], failed: Mapping[int, BaseException]) -> Simulati
 
 def _compile(units: Iterable[Unit]) -> None:
     """Compile every policy once before the work is spread, so that not every worker does it."""
-    done: list[tuple[Policy, int]] = []
+    done: list[Any] = []
     for unit in units:
-        if (unit.policy, unit.world.n_arms) not in done:
-            done.append((unit.policy, unit.world.n_arms))
-            runner(unit.policy, unit.policy.start(unit.world.n_arms), unit.world.n_arms)
+        if unit.policy not in done:
+            done.append(unit.policy)
+            compile_for(unit)
 
 
 def _cancel(pending: Iterable[Future[Any]]) -> None:
@@ -175,8 +181,7 @@ def _pool(executor: Executor | None, units: list[Unit], jobs: int | None) -> Ite
         yield (executor,)
         return
     workers = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
-    plain = any(unit.policy.kernels is None or isinstance(unit.world, AdaptiveWorld) for unit in units)
-    if plain and workers > 1:
+    if any(unit.steps for unit in units) and workers > 1:
         with ProcessPoolExecutor(workers) as processes:
             yield (processes,)
     else:
@@ -209,12 +214,21 @@ def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
         files.write(folder / f"{unit.key()}.unit", about, outcome)
 
 
-def _named(policies: Any) -> dict[str, Policy]:
+def _regrets(regrets: Iterable[str] | None, world: Any) -> tuple[str, ...]:
+    """Return the notions of regret to keep, each once."""
+    duels = isinstance(world, DUELS)
+    if regrets is None:
+        return DUEL_REGRETS if duels else ("policy", "external", "internal")
+    names = [regrets] if isinstance(regrets, str) else regrets
+    return tuple(dict.fromkeys(one_of("regrets", name, DUEL_REGRETS if duels else REGRETS) for name in names))
+
+
+def _named(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
     """Return the policies by name, those without one by how they print."""
-    if isinstance(policies, Policy | type):
+    if isinstance(policies, Recipe | type):
         policies = [policies]
     pairs = policies.items() if isinstance(policies, Mapping) else [(repr(p), p) for p in policies]
-    named = {str(name): a_policy(policy) for name, policy in pairs}
+    named = {str(name): a_fit(policy) for name, policy in pairs}
     if not named or len(named) < len(pairs):
         raise ValueError(must_be("policies", "at least one, under names that differ", policies))
     return named
@@ -222,7 +236,7 @@ def _named(policies: Any) -> dict[str, Policy]:
 
 def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
     """Return the three numbers if they make sense for this world."""
-    a_world(world)
+    (a_duel_world if isinstance(world, DUELS) else a_world)(world)
     numbers = (
         whole("rounds", rounds, "a number of rounds, at least 1", 1),
         whole("runs", runs, "a number of runs, at least 1", 1),
@@ -249,7 +263,7 @@ def _checkpoints(checkpoints: Iterable[int] | None, rounds: int) -> tuple[int, .
 
 
 def _units(
-    policy: Policy,
+    policy: AnyPolicy,
     world: Any,
     rounds: int,
     runs: int,
@@ -259,9 +273,10 @@ def _units(
     pseudo: bool,
 ) -> Iterator[Unit]:
     """Yield units of about `UNIT_SECONDS` each, by a rule that knows nothing of the machine."""
-    plain = policy.kernels is None or isinstance(world, AdaptiveWorld)
-    seconds = rounds * (5e-5 if plain else 5e-7 * (1.0 + world.n_arms / 50.0) ** 2)
+    whole_work = Unit(policy, world, rounds, seed, 0, runs, regrets, checkpoints, pseudo)
+    each_round = 5e-7 * (1.0 + world.n_arms / 50.0) ** 2 * (2.0 if whole_work.duels else 1.0)
+    seconds = rounds * (5e-5 if whole_work.steps else each_round)
     short = max(math.ceil(runs / FEW), round(SHORTEST / seconds))
     each = max(1, min(short, round(UNIT_SECONDS / seconds)))
     for first in range(0, runs, each):
-        yield Unit(policy, world, rounds, seed, first, min(first + each, runs), regrets, checkpoints, pseudo)
+        yield replace(whole_work, first=first, last=min(first + each, runs))

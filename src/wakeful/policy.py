@@ -157,17 +157,21 @@ class Policy(Recipe, ABC):
 
 def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
     """Return `state` if it has the fields, shapes and types of the policy's own; compiled code trusts them."""
-    fresh = policy.start(n_arms)
     free = policy.grows and policy.kernels is None  # only plain Python can give a state other shapes
-    fits = type(state) is type(fresh) and all(
+    if not is_like(state, policy.start(n_arms), free):
+        raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}) could have grown into", state))
+    return state
+
+
+def is_like(state: Any, fresh: Any, free: bool = False) -> bool:
+    """Whether `state` has the fields, types and shapes (if `free`, dimensions) of `fresh`, and sound numbers."""
+    return type(state) is type(fresh) and all(
         isinstance(array, np.ndarray)
         and array.dtype == like.dtype
         and (array.shape == like.shape or (free and array.ndim == like.ndim))
+        and _sound(array)
         for array, like in zip(state, fresh, strict=True)
     )
-    if not fits or not all(map(_sound, state)):
-        raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}) could have grown into", state))
-    return state
 
 
 def _sound(array: Any) -> bool:

@@ -11,6 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from wakeful.duel_regret import (
+    DuelRegret,
+    condorcet,
+    dueling,
+    sleeping_dueling,
+    theorem_two,
+    theorem_two_sharpened,
+)
 from wakeful.entries import Floats, Ints
 from wakeful.exp3 import SIExp3
 from wakeful.inputs import must_be, numbers, one_of
@@ -23,14 +31,20 @@ __all__ = [
     "BestPolicy",
     "BestSwap",
     "Bounds",
+    "DuelRegret",
     "Tally",
     "bound",
+    "condorcet",
     "curve",
+    "dueling",
     "external",
     "internal",
     "ordering",
     "policy",
+    "sleeping_dueling",
     "swap",
+    "theorem_two",
+    "theorem_two_sharpened",
 ]
 
 

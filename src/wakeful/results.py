@@ -103,8 +103,15 @@ class Results:
         curves: Floats = self.regrets[regret][list(self.policies).index(policy)]
         return curves
 
-    def summary(self, regret: str = "policy") -> Summary:
+    def main(self, regret: str | None = None) -> str:
+        """Return `regret`, or the one to look at first: policy regret if it was kept, else the first that was."""
+        if regret is not None:
+            return one_of("regret", regret, self.regrets)
+        return "policy" if "policy" in self.regrets else next(iter(self.regrets))
+
+    def summary(self, regret: str | None = None) -> Summary:
         """Return mean, standard error and quantiles of each policy's regret at the last round, best first."""
+        regret = self.main(regret)
         rows = []
         for policy in self.policies:
             values = self.final(regret, policy)
@@ -115,7 +122,7 @@ class Results:
         title = f"{regret} regret after {self.rounds:,} rounds of {self.world}, {self.runs} runs, seed {self.seed}"
         return Summary(title, [row._replace(rank=n) for n, row in enumerate(rows, 1)])
 
-    def compare(self, first: str, second: str, regret: str = "policy", confidence: float = 0.95) -> Comparison:
+    def compare(self, first: str, second: str, regret: str | None = None, confidence: float = 0.95) -> Comparison:
         """Return the paired difference of two policies with its confidence interval (Student's t)."""
         if not 0.0 < confidence < 1.0:
             raise ValueError(must_be("confidence", "between 0 and 1", confidence))
@@ -123,6 +130,7 @@ class Results:
             raise ValueError(must_be("runs", "at least 2 for a comparison", self.runs))
         from scipy.special import stdtrit
 
+        regret = self.main(regret)
         gaps = self.final(regret, first) - self.final(regret, second)
         mean, error = float(gaps.mean()), float(gaps.std(ddof=1)) / math.sqrt(gaps.size)
         reach = float(stdtrit(gaps.size - 1, 0.5 + confidence / 2.0)) * error
@@ -153,13 +161,13 @@ class Results:
             return pl.DataFrame(columns)
         return pd.DataFrame(columns)
 
-    def plot(self, regret: str = "policy", path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(self, regret: str | None = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw the regret curves with their quartiles; return the figure, and write it to `path` if one is given."""
         try:
             from wakeful import plots
         except ImportError:
             raise ImportError("figures need the extra 'lab': pip install 'wakeful[lab]'") from None
-        figure = plots.regret_curves(self, regret, **options)
+        figure = plots.regret_curves(self, self.main(regret), **options)
         if path is not None:
             plots.save(figure, path)
         return figure

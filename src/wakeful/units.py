@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from wakeful.compile import call, fingerprint
+from wakeful.duel_policy import step
+from wakeful.duel_units import DuelTally, duel_regrets
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, numbers, truths
 from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
 from wakeful.tally import Tally
 from wakeful.worlds import AdaptiveWorld, Block, World
+from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld
 
 CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
 
@@ -32,7 +35,7 @@ Outcome = dict[str, Floats]  # what a unit found: its curves, and its sum of int
 class Unit:
     """One policy in one world over the runs `first`, ..., `last - 1`."""
 
-    policy: Policy
+    policy: Any
     world: Any
     rounds: int
     seed: int
@@ -46,6 +49,16 @@ class Unit:
     def shape(self) -> tuple[int, int, int]:
         """Of its curves: runs, regrets, checkpoints."""
         return self.last - self.first, len(self.regrets), len(self.checkpoints)
+
+    @property
+    def duels(self) -> bool:
+        """Whether it is about duels."""
+        return isinstance(self.world, DuelWorld | AdaptiveDuelWorld)
+
+    @property
+    def steps(self) -> bool:
+        """Whether its rounds are played one at a time, in Python."""
+        return self.policy.kernels is None or isinstance(self.world, AdaptiveWorld | AdaptiveDuelWorld)
 
     @property
     def cost(self) -> int:
@@ -67,14 +80,14 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
     curves = np.empty(unit.shape)
     internal = np.zeros((n_arms, n_arms) if "internal" in unit.regrets else (0, 0))
     for n, run in enumerate(range(unit.first, unit.last)):
-        tally = Tally(n_arms, unit.regrets)
+        tally: Any = (DuelTally if unit.duels else Tally)(n_arms, unit.regrets)
         mark = 0
         done = 0
-        for awake, losses, choices in _pieces(unit, run):
+        for piece in _pieces(unit, run):
             if stop is not None and stop.is_set():
                 raise InterruptedError("the simulation was interrupted")
-            tally.add(awake, losses, choices)
-            done += choices.size
+            tally.add(*piece)
+            done += piece[-1].size
             if done == unit.checkpoints[mark]:
                 values = tally.values()
                 curves[n, :, mark] = [values[name] for name in unit.regrets]
@@ -84,6 +97,15 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
         if "internal" in unit.regrets:
             internal += tally.internal_matrix()
     return {"curves": curves, "internal": internal}
+
+
+def compile_for(unit: Unit) -> None:
+    """Compile what a unit needs of its policy."""
+    n_arms = unit.world.n_arms
+    if unit.duels:
+        step(unit.policy, "play", unit.policy.start(n_arms, unit.world.size), n_arms)
+    else:
+        runner(unit.policy, unit.policy.start(n_arms), n_arms)
 
 
 def laws(
@@ -122,18 +144,18 @@ def streams(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generat
     return np.random.default_rng(world), np.random.default_rng(learner)
 
 
-Piece = tuple[Mask, Floats, Ints]  # awake, the losses that regrets are about, choices
+Piece = tuple[Any, ...]  # arrays with a row for each round: what a tally adds
 
 
 def _pieces(unit: Unit, run: int) -> Iterator[Piece]:
     """Yield the rounds of one run in pieces, none of which reaches over a checkpoint."""
     marks = iter(unit.checkpoints)
     left = goal = next(marks)
-    for awake, losses, choices in _played(unit, run):
-        start = 0
-        while start < choices.size:
-            stop = min(choices.size, start + left)
-            yield awake[start:stop], losses[start:stop], choices[start:stop]
+    for piece in _played(unit, run):
+        start, size = 0, piece[-1].size
+        while start < size:
+            stop = min(size, start + left)
+            yield tuple(array[start:stop] for array in piece)
             left, start = left - (stop - start), stop
             if left == 0:
                 last, goal = goal, next(marks, unit.rounds)
@@ -143,8 +165,14 @@ def _pieces(unit: Unit, run: int) -> Iterator[Piece]:
 
 
 def _played(unit: Unit, run: int) -> Iterator[Piece]:
-    """Let the policy play blocks of rounds, for ever or as long as the world lasts."""
+    """Let the policy play blocks of rounds, for ever or as long as the world lasts.
+
+    Of bandits: who was awake, the losses that regrets are about, the choices. Of duels: the regrets.
+    """
     world_stream, learner_stream = streams(unit.seed, run)
+    if unit.duels:
+        yield from duel_regrets(unit.policy, unit.world, world_stream, learner_stream)
+        return
     n_arms = unit.world.n_arms
     size = max(16, CELLS // n_arms)
     if isinstance(unit.world, AdaptiveWorld):

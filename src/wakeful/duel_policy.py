@@ -1,0 +1,277 @@
+"""What a dueling policy is: one arm after the other, each drawn from its own law given those before it.
+
+A duel is two arms, a left and a right one; a battle is more. Which arms may meet is a symmetric K x K mask, `pairs`.
+The first arm is one that has a partner, every later one may meet all that were chosen before it: that is the paper's
+A_t(i) for a duel, and a set of distinct arms for `pairs` without a diagonal. Everything a policy learns from is who was
+drawn, from which law, among whom, and how the win was shared.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.compile import as_kernel, bind, fingerprint, kept, kernel, native
+from wakeful.entries import CLOSE, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Ints, Mask, draw
+from wakeful.inputs import must_be
+from wakeful.recipe import Recipe, full_name
+
+
+class Pick(NamedTuple):
+    """The arms drawn so far in a round, one position after the other, and what each was drawn from."""
+
+    arms: Ints  # (M,)
+    awake: Ints  # (M, K): who could be drawn, in the first `sizes` columns
+    sizes: Ints  # (M,)
+    laws: Floats  # (M, K)
+    memos: Floats  # (M,): the policy's own note for each position
+
+
+NO_LAW = -2  # what `_play` writes as an arm where a policy's law is none
+
+# Bound into the templates below: the parameters' and the state's named tuples, and the kernels of a policy.
+N_PARAMETERS = 0
+Parameters: Any = tuple
+State: Any = tuple
+law: Any = None
+learn: Any = None
+
+
+@kernel
+def remember(parameters: Any, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
+    """Count one position of a decision in `state` and return its memo; by default nothing."""
+    return 0.0
+
+
+class DuelKernels(NamedTuple):
+    """The compiled half of a dueling policy.
+
+    `law(parameters, state, pairs, awake, chosen, coin, p)` fills `p`, zero so far, with the law of the next arm: one of
+    `awake` (sorted indices), given those `chosen` before it; `coin` is uniform, for laws that are random themselves.
+    `learn(parameters, state, pick, shares)` adds one feedback: `shares[m]` is how much of the win went to position m.
+    `remember(parameters, state, awake, chosen, p, arm, coin)` counts one position and returns its memo.
+    """
+
+    law: Callable[..., None]
+    learn: Callable[..., None]
+    remember: Callable[..., float] = remember
+
+
+class DuelingPolicy(Recipe, ABC):
+    """A way to choose who meets whom; subclass it as a frozen dataclass of parameters.
+
+    Write `start` and `kernels`, or `start`, `law`, `learn` and perhaps `remember` in plain Python.
+    """
+
+    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the laws
+    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same laws
+
+    @property
+    def kernels(self) -> DuelKernels | None:
+        """The compiled half of the policy, or None for one in plain Python; a class attribute will do."""
+        return None
+
+    @abstractmethod
+    def start(self, n_arms: int, size: int = 2) -> Any:
+        """Return the state before the first round, for `size` arms at a time: a named tuple of NumPy arrays."""
+
+    def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
+        """Write the law of the next arm, one of `awake`, into `p`."""
+        raise TypeError(must_be("policy", "one with the methods law and learn, or with kernels", self))
+
+    def remember(self, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
+        """Count one position of a decision in `state`; return its memo."""
+        return 0.0
+
+    def learn(self, state: Any, pick: Pick, shares: Floats) -> None:
+        """Add one feedback to `state`, in place."""
+        raise TypeError(must_be("policy", "one with the methods law and learn, or with kernels", self))
+
+    def grow(self, state: Any, n_arms: int, size: int = 2) -> Any:
+        """Return `state` for `n_arms` arms and `size` at a time, the new ones as if they had been asleep so far."""
+        grown = self.start(n_arms, size)
+        for old, new in zip(state, grown, strict=True):
+            new[tuple(map(slice, old.shape))] = old
+        return grown
+
+
+def a_dueling_policy(value: object) -> DuelingPolicy:
+    """Return `value` if it is a dueling policy, else say what is wrong with it."""
+    if isinstance(value, type) and issubclass(value, DuelingPolicy):
+        raise TypeError(must_be("policy", f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, DuelingPolicy):
+        raise TypeError(must_be("policy", "a DuelingPolicy such as Sparring(SIExp3())", value))
+    if not is_dataclass(value):
+        raise TypeError(must_be("policy", "a frozen dataclass", value))
+    return value
+
+
+def empty_pick(size: int, n_arms: int) -> Pick:
+    """Return a pick to be filled."""
+    room = np.zeros((size, n_arms), np.int64)
+    return Pick(np.zeros(size, np.int64), room, np.zeros(size, np.int64), np.zeros((size, n_arms)), np.zeros(size))
+
+
+@kernel
+def partners(pairs: Mask, chosen: Ints, awake: Ints) -> int:
+    """Write who may be drawn next, and return how many: anybody with a partner, or the partners of all chosen."""
+    n_arms = len(pairs)
+    n = 0
+    for k in range(n_arms):
+        fits = chosen.size > 0
+        for c in chosen:
+            fits &= pairs[c, k]
+        if chosen.size == 0:
+            for j in range(n_arms):
+                fits |= pairs[k, j]
+        awake[n] = k
+        n += int(fits)
+    return n
+
+
+@kernel
+def share_win(preferences: Floats, arms: Ints, coin: float, shares: Floats) -> None:
+    """Write who wins into `shares`: of a battle a uniform pair duels, and its winner wins; of a duel there is one."""
+    size = arms.size
+    rest = coin * (size * (size - 1) // 2)
+    a, b = 0, 1
+    while rest >= 1.0:
+        rest -= 1.0
+        b += 1
+        if b == size:
+            a += 1
+            b = a + 1
+    shares[:] = 0.0
+    shares[a if rest < preferences[arms[a], arms[b]] else b] = 1.0
+
+
+def _fill(parameters: Any, state: Any, pairs: Mask, uniforms: Floats, pick: Pick) -> int:
+    """Fill `pick`, two uniforms for each position; count the decision. Return the position whose law is none, or -1."""
+    size = pick.arms.size
+    pick.laws[:] = 0.0
+    for m in range(size):
+        chosen = pick.arms[:m]
+        pick.sizes[m] = partners(pairs, chosen, pick.awake[m])
+        awake, p = pick.awake[m, : pick.sizes[m]], pick.laws[m]
+        law(parameters, state, pairs, awake, chosen, uniforms[2 * m], p)
+        total = 0.0
+        for k in awake:
+            total += p[k] if p[k] >= 0.0 else np.nan
+        if not abs(total - 1.0) <= CLOSE:
+            return m
+        pick.arms[m], pick.memos[m] = draw(p, awake, uniforms[2 * m + 1])
+    for m in range(size):  # only now: a decision counts whole or not at all
+        awake, coin = pick.awake[m, : pick.sizes[m]], pick.memos[m]
+        pick.memos[m] = remember(parameters, state, awake, pick.arms[:m], pick.laws[m], pick.arms[m], coin)
+    return -1
+
+
+fill: Any = _fill  # bound: `_fill` with the policy's own kernels
+
+
+def _choose(pairs: Mask, uniforms: Floats, pick: Pick, fields: tuple[Any, ...]) -> int:
+    """Do what `_fill` does."""
+    answer: int = fill(Parameters(*fields[:N_PARAMETERS]), State(*fields[N_PARAMETERS:]), pairs, uniforms, pick)
+    return answer
+
+
+def _update(pick: Pick, allowed: Mask, probabilities: Floats, shares: Floats, fields: tuple[Any, ...]) -> int:
+    """Add one feedback to the state, unless a law is none on the arms `allowed` or could not have drawn its arm.
+
+    Who was awake is filled in from `allowed`, (M, K) truth values.
+    """
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    for m in range(pick.arms.size):
+        p, arm = pick.laws[m], pick.arms[m]
+        total = 0.0
+        n = 0
+        for k in range(p.size):
+            if not 0.0 <= p[k] <= 1.0 + CLOSE or (p[k] > 0.0 and not allowed[m, k]):
+                return NOT_A_LAW
+            total += p[k]
+            pick.awake[m, n] = k
+            n += int(allowed[m, k])
+        pick.sizes[m] = n
+        if abs(total - 1.0) > CLOSE:
+            return NOT_A_LAW
+        if p[arm] != probabilities[m] or p[arm] < FLOOR:
+            return NOT_DRAWN
+        if not 0.0 <= pick.memos[m] < np.inf:
+            return NO_MEMO
+    learn(parameters, state, pick, shares)
+    return FINE
+
+
+def _play(
+    pair_sets: Mask, which: Ints, preferences: Floats, laws: Ints, coins: Floats,
+    rng: np.random.Generator, choices: Ints, pick: Pick, fields: tuple[Any, ...],
+) -> None:  # fmt: skip
+    """Play one round for every row of `choices`, with immediate feedback."""
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    size = pick.arms.size
+    uniforms, shares = np.empty(2 * size), np.empty(size)
+    for t in range(which.size):
+        for n in range(2 * size):
+            uniforms[n] = rng.random()
+        if fill(parameters, state, pair_sets[which[t]], uniforms, pick) >= 0:
+            choices[t, 0] = NO_LAW
+            return
+        for m in range(size):
+            choices[t, m] = pick.arms[m]
+        share_win(preferences[laws[t]], pick.arms, coins[t], shares)
+        learn(parameters, state, pick, shares)
+
+
+_TEMPLATES = {"choose": _choose, "update": _update, "play": _play}
+
+
+def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[..., Any]:
+    """Return the way called `name` into a policy: compiled if it has kernels, the same in plain Python if not."""
+    parameters = policy.parameters(n_arms)
+    bound = {"Parameters": type(parameters), "State": type(state), "N_PARAMETERS": len(parameters)}
+    if policy.kernels is None:
+        return _plain_step(name, policy, bound)
+    label = full_name(policy)
+    entry = _compiled_step(name, label, policy.kernels, *bound.values())
+    return native(entry, label, *_EXAMPLES[name], policy.fields(state, n_arms))  # type: ignore[no-any-return]
+
+
+@cache
+def _compiled_step(name: str, label: str, kernels: DuelKernels, *bound: Any) -> Any:
+    """Bind the kernels of the policy called `label` into the template called `name`."""
+    keep, mark = all(map(kept, kernels)), fingerprint(*kernels)
+    ours = {field: as_kernel(function) for field, function in kernels._asdict().items()}
+    names: dict[str, Any] = {**ours, **dict(zip(("Parameters", "State", "N_PARAMETERS"), bound, strict=True))}
+    names["fill"] = bind(_fill, f"{label}.duel_fill-{mark}", False, **names)
+    return bind(_TEMPLATES[name], f"{label}.duel_{name}-{mark}", keep, nogil=name == "play", **names)
+
+
+def _plain_step(name: str, policy: DuelingPolicy, bound: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a template in plain Python around the methods of a policy without kernels."""
+    methods = {
+        "law": lambda _, *rest: policy.law(*rest),
+        "remember": lambda _, *rest: policy.remember(*rest),
+        "learn": lambda _, *rest: policy.learn(*rest),
+        **bound,
+    }
+    fill = FunctionType(_fill.__code__, {**_fill.__globals__, **methods}, "fill")
+    template = _TEMPLATES[name]
+    return FunctionType(template.__code__, {**template.__globals__, **methods, "fill": fill}, name)
+
+
+_INTS, _FLOATS, _PAIRS = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
+_PICK = empty_pick(2, 1)
+_EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
+    "choose": (_PAIRS, _FLOATS, _PICK),
+    "update": (_PICK, _PAIRS, _FLOATS, _FLOATS),
+    "play": (
+        _PAIRS[np.newaxis], _INTS, np.zeros((1, 1, 1)), _INTS, _FLOATS,
+        np.random.default_rng(0), np.zeros((1, 2), np.int64), _PICK,
+    ),
+}  # fmt: skip

@@ -1,0 +1,254 @@
+"""What `check_dueling_policy` drives a policy with: a ring without names or chance of its own, and pairs of all kinds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from wakeful.duel_policy import (
+    NO_LAW,
+    DuelingPolicy,
+    DuelKernels,
+    Pick,
+    empty_pick,
+    partners,
+    remember,
+    share_win,
+    step,
+)
+from wakeful.entries import FINE, NO_MEMO, Floats, Ints, Mask
+from wakeful.recipe import Recipe
+
+EXACT = 1e-9  # laws that should be the same differ by rounding only
+
+
+@dataclass(frozen=True)
+class _Variant(Recipe):
+    """A policy that counts no decisions, so that choosing is only asking, or one that leaves its kernels aside."""
+
+    policy: DuelingPolicy
+    counts: bool = True
+    compiled: bool = True
+
+    @property
+    def kernels(self) -> DuelKernels | None:
+        """The kernels, if wanted, without counting if that is not."""
+        kernels = self.policy.kernels if self.compiled else None
+        return kernels if kernels is None or self.counts else kernels._replace(remember=remember)
+
+    def parameters(self, n_arms: int) -> Any:
+        """Return the policy's."""
+        return self.policy.parameters(n_arms)
+
+    def law(self, *arguments: Any) -> None:
+        """Ask the policy."""
+        self.policy.law(*arguments)
+
+    def remember(self, *arguments: Any) -> float:
+        """Count, if wanted."""
+        return self.policy.remember(*arguments) if self.counts else 0.0
+
+    def learn(self, *arguments: Any) -> None:
+        """Teach the policy."""
+        self.policy.learn(*arguments)
+
+
+class Ring:
+    """A policy and its state, driven by uniforms that are handed in; what it does wrong is an `AssertionError`."""
+
+    def __init__(
+        self, policy: DuelingPolicy, n_arms: int, size: int = 2, state: Any = None, compiled: bool = True
+    ) -> None:
+        self.policy = policy
+        self.n_arms = n_arms
+        self.state = policy.start(n_arms, size) if state is None else state
+        self._compiled = compiled
+        self._steps: dict[tuple[str, bool], Callable[..., Any]] = {}
+        self._fields = policy.fields(self.state, n_arms)
+
+    def ask(self, pairs: Mask, uniforms: Floats) -> Pick:
+        """Return who would be drawn and from which laws, each a law on exactly the arms allowed; count nothing."""
+        pick = self._drawn(pairs, uniforms, counts=False)
+        for m in range(pick.arms.size):
+            _assert_law(pick, m, pairs)
+        return pick
+
+    def choose(self, pairs: Mask, uniforms: Floats) -> Pick:
+        """Draw arms and count the decision."""
+        return self._drawn(pairs, uniforms, counts=True)
+
+    def update(self, pick: Pick, shares: Floats) -> None:
+        """Learn how the win was shared, from a copy of `pick`, which must stay as it is."""
+        own = Pick(*(array.copy() for array in pick))
+        given = shares.copy()
+        answer = self._learner(own)(given)
+        assert answer != NO_MEMO, f"a memo must be zero or positive, and finite, got {pick.memos}"
+        assert answer == FINE, f"laws must be non-negative and zero on all arms but those allowed, got {pick.laws}"
+        for name, mine, theirs in zip(pick._fields, own, pick, strict=True):
+            used = [slice(n) for n in pick.sizes] if name == "awake" else [slice(None)] * len(mine)
+            same = all(
+                np.array_equal(mine[m, cut] if mine.ndim > 1 else mine, theirs[m, cut] if mine.ndim > 1 else theirs)
+                for m, cut in enumerate(used)
+            )
+            assert same, f"learn must not change pick.{name}"
+        assert np.array_equal(given, shares), "learn must not change the shares"
+
+    def repeat(self, pick: Pick, shares: Floats, times: int) -> None:
+        """Learn the same feedback many times."""
+        learn = self._learner(pick)
+        for _ in range(times):
+            learn(shares)
+
+    def play(
+        self, pair_sets: Mask, preferences: Floats, coins: Floats, rng: np.random.Generator, size: int = 2
+    ) -> Ints:
+        """Play all rounds at once, with immediate feedback; return the arms."""
+        rounds = np.arange(len(pair_sets))
+        choices = np.full((len(pair_sets), size), -1, np.int64)
+        table, always = preferences[np.newaxis], np.zeros(len(pair_sets), np.int64)
+        pick = empty_pick(size, self.n_arms)
+        self._step("play")(pair_sets, rounds, table, always, coins, rng, choices, pick, self._fields)
+        assert NO_LAW not in choices, f"laws must be non-negative and sum to one, got {pick.laws}"
+        return choices
+
+    def _drawn(self, pairs: Mask, uniforms: Floats, counts: bool) -> Pick:
+        pick = empty_pick(uniforms.size // 2, self.n_arms)
+        wrong = self._step("choose", counts)(pairs, uniforms, pick, self._fields)
+        if wrong >= 0:
+            _assert_law(pick, wrong, pairs)
+        return pick
+
+    def _learner(self, pick: Pick) -> Callable[[Floats], int]:
+        """Return a function of shares that teaches the state what came of `pick`."""
+        allowed = np.zeros(pick.laws.shape, np.bool_)
+        for m, n in enumerate(pick.sizes):
+            allowed[m, pick.awake[m, :n]] = True
+        probabilities = pick.laws[np.arange(pick.arms.size), pick.arms]
+        learn = self._step("update")
+        return lambda shares: int(learn(pick, allowed, probabilities, shares, self._fields))
+
+    def _step(self, name: str, counts: bool = True) -> Callable[..., Any]:
+        if (name, counts) not in self._steps:
+            policy = self.policy if counts and self._compiled else _Variant(self.policy, counts, self._compiled)
+            self._steps[name, counts] = step(cast(DuelingPolicy, policy), name, self.state, self.n_arms)
+        return self._steps[name, counts]
+
+
+def _assert_law(pick: Pick, m: int, pairs: Mask) -> None:
+    """Raise unless the law of position `m` is one on exactly the arms that may be drawn there."""
+    p, chosen = pick.laws[m], pick.arms[:m]
+    room = np.empty(len(pairs), np.int64)
+    allowed = room[: partners(pairs, chosen, room)]
+    asleep = np.ones(p.size, np.bool_)
+    asleep[allowed] = False
+    where = f"got {p} for arms {allowed.tolist()}" + (f" after {chosen.tolist()}" if m else "")
+    assert not (p < 0.0).any(), f"a law must not be negative, {where}"
+    assert not np.isnan(p).any(), f"a law must not be NaN, {where}"
+    assert not p[asleep].any(), f"a law must be zero on all arms but those allowed, {where}"
+    assert abs(p.sum() - 1.0) <= EXACT, f"a law must sum to one, {where}"
+
+
+def same_laws(one: Pick, other: Pick) -> bool:
+    """Whether two picks are the same arms from the same laws, up to rounding."""
+    return np.array_equal(one.arms, other.arms) and np.allclose(one.laws, other.laws, rtol=0, atol=EXACT)
+
+
+def frozen(state: Any) -> bytes:
+    """Return all bytes of a state, to compare before and after."""
+    return b"".join(array.tobytes() for array in state)
+
+
+def won_by(position: int, size: int = 2) -> Floats:
+    """Return shares that give the whole win to one position."""
+    shares = np.zeros(size)
+    shares[position] = 1.0
+    return shares
+
+
+def winner(preferences: Floats, pick: Pick, coin: float) -> Floats:
+    """Return the shares of a win that `coin` decides."""
+    shares = np.empty(pick.arms.size)
+    share_win(preferences, pick.arms, coin, shares)
+    return shares
+
+
+def uniform_of(p: Floats, arm: int, coin: float) -> float:
+    """Return the uniform with which `arm` is drawn from `p`, and `coin` is left of it."""
+    return float(p[:arm].sum() + coin * p[arm])
+
+
+def coin_of(p: Floats, arm: int, uniform: float) -> float:
+    """Return what was left of `uniform` when it drew `arm` from `p`."""
+    return float((uniform - p[:arm].sum()) / p[arm])
+
+
+# Who may meet whom
+
+
+def _awake(rng: np.random.Generator, n_arms: int, least: int) -> Mask:
+    """Return a random set of arms, `least` of them or more."""
+    mask = np.zeros(n_arms, np.bool_)
+    mask[rng.permutation(n_arms)[: rng.integers(least, n_arms + 1)]] = True
+    return mask
+
+
+def _square(rng: np.random.Generator, n_arms: int) -> Mask:
+    awake = _awake(rng, n_arms, 1)
+    return np.outer(awake, awake)
+
+
+def _distinct(rng: np.random.Generator, n_arms: int) -> Mask:
+    return distinct_sets(rng, n_arms, min(2, n_arms))
+
+
+def _groups(rng: np.random.Generator, n_arms: int) -> Mask:
+    labels = rng.integers(3, size=n_arms)
+    awake = _awake(rng, n_arms, 2)
+    here = np.flatnonzero(awake)
+    labels[here[0]], labels[here[1]] = 0, 1
+    pairs: Mask = np.outer(awake, awake) & (labels[:, np.newaxis] != labels)
+    return pairs
+
+
+def _graph(rng: np.random.Generator, n_arms: int) -> Mask:
+    edges = rng.random((n_arms, n_arms)) < 0.3
+    edges[rng.integers(n_arms), rng.integers(n_arms)] = True
+    return edges | edges.T
+
+
+def _one_pair(rng: np.random.Generator, n_arms: int) -> Mask:
+    pairs = np.zeros((n_arms, n_arms), np.bool_)
+    i, j = rng.integers(n_arms, size=2)
+    pairs[i, j] = pairs[j, i] = True
+    return pairs
+
+
+SETTINGS: dict[str, Callable[[np.random.Generator, int], Mask]] = {
+    "S x S": _square,
+    "any graph": _graph,
+    "one pair": _one_pair,
+    "distinct arms": _distinct,
+    "groups": _groups,
+}
+
+
+def distinct_sets(rng: np.random.Generator, n_arms: int, least: int) -> Mask:
+    """Return the pairs of different arms of a random set, `least` of them or more."""
+    awake = _awake(rng, n_arms, least)
+    pairs: Mask = np.outer(awake, awake) & ~np.eye(n_arms, dtype=np.bool_)
+    return pairs
+
+
+def rounds_of(rounds: int, n_arms: int, seed: int) -> Iterator[tuple[str, Mask]]:
+    """Yield who may meet whom: every round another mask, every kind of them in turn, with its name."""
+    rng = np.random.default_rng([seed, n_arms])
+    names = list(SETTINGS) if n_arms > 1 else ["S x S"]
+    for t in range(rounds):
+        name = names[t % len(names)]
+        yield name, SETTINGS[name](rng, n_arms)
+
+
+def masks_of(rounds: int, n_arms: int, seed: int) -> Mask:
+    """Return the masks of `rounds_of`, (T, K, K)."""
+    return np.array([pairs for _, pairs in rounds_of(rounds, n_arms, seed)])

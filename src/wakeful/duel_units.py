@@ -1,0 +1,112 @@
+"""How a run of duels is played: blocks of rounds through the compiled loop, or one at a time against an adversary."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wakeful.compile import call
+from wakeful.duel_policy import NO_LAW, DuelingPolicy, empty_pick, step
+from wakeful.duel_regret import add_regrets
+from wakeful.entries import Floats, Ints, Mask
+from wakeful.inputs import must_be, numbers, one_of, truths
+from wakeful.policy import LAW
+from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock
+
+DUEL_REGRETS = ("dueling",)
+ROUNDS = 4096  # of a block: enough to forget what a block costs, few enough for the cache of a core
+
+
+class DuelTally:
+    """The regret of duels that come in blocks of rounds."""
+
+    def __init__(self, n_arms: int, regrets: Iterable[str] = DUEL_REGRETS) -> None:
+        self.n_arms = n_arms
+        self.regrets = tuple(one_of("regrets", name, DUEL_REGRETS) for name in regrets)
+        self._sum = 0.0
+
+    def add(self, regrets: Floats) -> None:
+        """Add the regrets of some rounds."""
+        self._sum += float(regrets.sum())
+
+    def values(self) -> dict[str, float]:
+        """Return the regrets asked for."""
+        return dict.fromkeys(self.regrets, self._sum)
+
+
+def duel_regrets(
+    policy: DuelingPolicy, world: Any, world_stream: np.random.Generator, learner_stream: np.random.Generator
+) -> Iterator[tuple[Floats]]:
+    """Let a policy play blocks of rounds, for ever or as long as the world lasts; yield the regret of each round."""
+    state = policy.start(world.n_arms, world.size)
+    play_on = step(policy, "play", state, world.n_arms)
+    fields, pick = policy.fields(state, world.n_arms), empty_pick(world.size, world.n_arms)
+
+    def regrets(block: DuelBlock) -> tuple[Floats, Ints]:
+        choices = np.zeros((block.which.size, world.size), np.int64)
+        play_on(*block, learner_stream, choices, pick, fields)
+        if (choices[:, 0] == NO_LAW).any():
+            raise ValueError(must_be(f"law of {policy!r}", LAW, pick.laws))
+        found = np.empty(block.which.size)
+        add_regrets(*block[:4], choices, found)
+        return found, choices
+
+    if isinstance(world, AdaptiveDuelWorld):
+        run = world.start(world_stream)
+        which = np.zeros(1, np.int64)
+        while True:
+            masks, laws = run.pairs()[np.newaxis], run.preferences()[np.newaxis]
+            block = _trusted(world, DuelBlock(masks, which, laws, which, world_stream.random(1)))
+            found, choices = regrets(block)
+            run.played(choices[0].tolist())
+            yield (found,)
+    for block in world.blocks(world_stream, ROUNDS):
+        yield (regrets(_trusted(world, block))[0],)
+
+
+def _trusted(world: Any, block: Any) -> DuelBlock:
+    """Return a block of somebody's world as compiled code takes it, if it is what a world must yield."""
+    if not isinstance(block, DuelBlock):
+        raise TypeError(must_be("block", f"a DuelBlock from {world!r}", block))
+    rule = f"from {world!r}"
+    found = DuelBlock(
+        np.ascontiguousarray(truths("block.pair_sets", block.pair_sets, f"truth values {rule}")),
+        np.ascontiguousarray(block.which, np.int64),
+        np.ascontiguousarray(numbers("block.preferences", block.preferences, f"numbers {rule}")),
+        np.ascontiguousarray(block.law, np.int64),
+        np.ascontiguousarray(numbers("block.coins", block.coins, f"numbers {rule}")),
+    )
+    shape = (world.n_arms, world.n_arms)
+    shapes = found.pair_sets.shape[1:], found.preferences.shape[1:]
+    if shapes != (shape, shape) or not found.which.shape == found.law.shape == found.coins.shape:
+        raise ValueError(must_be("block", f"tables of {shape} matrices and rows for each round {rule}", shapes))
+    if not call(_sound, *found, world.size):
+        words = "symmetric pairs, somebody to play, preferences that sum to one, rows of the tables, coins in [0, 1)"
+        raise ValueError(must_be("block", f"{words} {rule}", block))
+    return found
+
+
+def _sound(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, coins: Floats, size: int) -> bool:
+    """Whether the tables hold what they should, and every round a row of each."""
+    n_arms = pair_sets.shape[1]
+    for s in range(len(pair_sets)):
+        anybody = 0
+        for i in range(n_arms):
+            partners = 0
+            for j in range(n_arms):
+                partners += int(pair_sets[s, i, j] and (i != j or size == 2))
+                if pair_sets[s, i, j] != pair_sets[s, j, i]:
+                    return False
+            anybody += int(partners >= size - 1)
+        if anybody < (1 if size == 2 else size):
+            return False
+    for s in range(len(preferences)):
+        for i in range(n_arms):
+            for j in range(n_arms):
+                p = preferences[s, i, j]
+                if not (0.0 <= p <= 1.0 and abs(p + preferences[s, j, i] - 1.0) <= 1e-9):
+                    return False
+    fine = True
+    for t in range(which.size):
+        fine &= (0 <= which[t] < len(pair_sets)) and (0 <= law[t] < len(preferences)) and (0.0 <= coins[t] < 1.0)
+    return fine

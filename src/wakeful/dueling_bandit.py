@@ -1,0 +1,347 @@
+"""`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from wakeful.arms import Awake, listed
+from wakeful.duel import Duel
+from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pick, step
+from wakeful.entries import FINE, NO_MEMO, NOT_DRAWN, Floats, Mask
+from wakeful.inputs import did_you_mean, must_be, real, whole
+from wakeful.learner import Learner
+from wakeful.pairs import checked_pairs, group_pairs
+from wakeful.policy import LAW, is_like
+from wakeful.ranking import Ranking, ranking
+
+REMEMBERED = 1 << 20  # bytes, about: of pair masks kept at hand
+PAIRS_RULE = "a list of pairs of arm names, or a symmetric (K, K) mask"
+
+Groups = Mapping[Any, Hashable]
+
+
+class DuelingBandit(Learner[DuelingPolicy]):
+    """Chooses two arms among those that may meet right now, and learns from who wins.
+
+    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never.
+
+    Parameters:
+        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`
+        arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
+        seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
+
+    >>> from wakeful import SIExp3, Sparring
+    >>> arena = DuelingBandit(Sparring(SIExp3()), arms=["a", "b", "c"], seed=7)
+    >>> duel = arena.choose(distinct=True)
+    >>> duel.left != duel.right
+    True
+    >>> arena.update(duel, winner=duel.left)
+    >>> float(arena.win_matrix().sum())
+    1.0
+    """
+
+    kind = "wakeful dueling bandit"
+    recipe = DuelingPolicy
+
+    def __init__(
+        self,
+        policy: DuelingPolicy,
+        arms: int | Iterable[Hashable],
+        seed: int | np.random.SeedSequence | None = None,
+    ) -> None:
+        super().__init__(a_dueling_policy(policy), arms, seed)
+        self._size = 2  # the most arms chosen at a time so far: what the state has room for
+        self._wins = np.zeros((len(self._arms), len(self._arms)))
+        self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
+        self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
+        self._use(policy.start(len(self._arms), self._size))
+
+    def choose(
+        self,
+        awake: Awake = None,
+        *,
+        distinct: bool = False,
+        groups: Groups | None = None,
+        pairs: Any = None,
+        size: int | None = None,
+    ) -> Duel:
+        """Choose two arms that may meet: any two that are awake, an arm and itself included, unless told otherwise.
+
+        Parameters:
+            awake: the arms that can be chosen: names, a boolean mask, or nothing if all can
+            distinct: whether they must be two different arms
+            groups: the group of every arm that is awake, by name; only arms of different groups meet
+            pairs: instead of all these, the pairs that may meet: names, in either order, or a symmetric (K, K) mask
+            size: how many different arms to choose, instead of two; the winner is the best of them all
+        """
+        awake, pairs = listed(awake), listed(pairs)  # before the lock: an iterator may ask this very bandit
+        with self._lock:
+            if pairs is not None:
+                _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
+                mask = self._given(pairs)
+                many = 2
+            else:
+                many = 2 if size is None else self._checked_size(size)
+                mask = self._meeting(awake, bool(distinct) or size is not None, groups, many)
+            self._make_room(many)
+            return self._drawn(mask, many)
+
+    def update(self, duel: Duel, *, winner: Any) -> None:
+        """Learn who won.
+
+        Parameters:
+            duel: what `choose` returned
+            winner: the name of the arm, `"left"` or `"right"`, or the left arm's share of the win as a float in
+                [0, 1], a tie being 0.5; of more than two arms, the name
+        """
+        with self._lock:
+            shares = _shares(duel, winner)
+            pick, allowed, probabilities = self._placed(duel)
+            self._make_room(len(shares))
+            answer = self._update(pick, allowed, probabilities, np.array(shares), self._fields)
+            if answer == FINE:
+                self._count(pick.arms.tolist(), shares)
+        if answer != FINE:
+            raise ValueError(_refusal(duel, answer))
+
+    def _count(self, arms: list[int], shares: list[float]) -> None:
+        """Count the wins of every arm over each of the others."""
+        wins = self._wins
+        for m, winner in enumerate(arms):
+            if shares[m]:
+                for n, loser in enumerate(arms):
+                    if n != m:
+                        wins[winner, loser] += shares[m]
+
+    def win_matrix(self) -> Floats:
+        """Return the K x K wins so far, of the row's arm over the column's; ties count one half for each."""
+        return self._wins.copy()
+
+    def ranking(self) -> Ranking:
+        """Return the arms by strength, with 95 % intervals: the Bradley-Terry strengths that the wins suggest."""
+        return ranking(self._arms.names, self._wins)
+
+    def add_arm(self, name: Hashable | None = None) -> Hashable:
+        """Add an arm and return its name; it is treated as one that was asleep until now."""
+        with self._lock:
+            grown = self._policy.grow(self._state, len(self._arms) + 1, self._size)
+            position = self._arms.add(name)
+            self._wins = np.pad(self._wins, (0, 1))
+            self._masks.clear()
+            self._names.clear()
+            self._use(grown)
+            return self._arms.names[position]
+
+    def retire_arm(self, name: Hashable) -> None:
+        """Let an arm sleep for good; its name stays taken and late feedback is still learned."""
+        with self._lock:
+            self._arms.retire(name)
+            self._masks.clear()
+
+    def _checked_size(self, size: Any) -> int:
+        """Return how many arms to choose, two at least and no more than there are."""
+        rule = f"a number of arms, from 2 to {len(self._arms)}"
+        number = whole("size", size, rule, 2)
+        if number > max(2, len(self._arms)):
+            raise ValueError(must_be("size", rule, size))
+        return number
+
+    def _make_room(self, size: int) -> None:
+        """Let the state have room for so many arms at a time."""
+        if size > self._size:
+            self._size = size
+            self._use(self._policy.grow(self._state, len(self._arms), size))
+
+    def _drawn(self, mask: Mask, size: int) -> Duel:
+        """Draw the arms of a duel from the pairs of `mask`."""
+        names = self._arms.names
+        pick = empty_pick(size, len(names))
+        uniforms = np.array([self._stream.draw() for _ in range(2 * size)])
+        wrong = self._choose(mask, uniforms, pick, self._fields)
+        if wrong >= 0:
+            raise ValueError(must_be(f"law of {self._policy!r}", LAW, pick.laws[wrong]))
+        self._rounds += 1
+        arms = pick.arms.tolist()
+        allowed = [self._named(row[:n]) for row, n in zip(pick.awake, pick.sizes.tolist(), strict=True)]
+        return Duel(
+            tuple([names[k] for k in arms]),
+            tuple([pick.laws.item(m, k) for m, k in enumerate(arms)]),
+            tuple(allowed),
+            pick.laws,
+            self._rounds,
+            tuple(pick.memos.tolist()),
+        )
+
+    def _named(self, positions: Any) -> tuple[Any, ...]:
+        """Return the names of the arms at these positions."""
+        key = positions.tobytes()
+        try:
+            return self._names[key]
+        except KeyError:
+            pass
+        if len(self._names) * (len(self._arms) + 64) >= REMEMBERED:
+            self._names.clear()
+        names = self._names[key] = tuple([self._arms.names[k] for k in positions.tolist()])
+        return names
+
+    def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
+        """Return who may meet whom of the arms awake."""
+        names, here = self._arms.awake(awake)
+        labels = None if groups is None else self._labels(groups, names)
+        try:
+            return self._masks[names, distinct, labels, size]
+        except KeyError:
+            pass
+        apart = len(names) if labels is None else len(set(labels))
+        if apart < (size if distinct or labels is not None else 1):
+            what = "different arms" if labels is None else "different groups"
+            raise ValueError(must_be("awake", f"arms of which {size} {what} can be chosen", list(names)))
+        mask = np.zeros((len(here), len(here)), np.bool_)
+        mask[np.ix_(here, here)] = True
+        if distinct:
+            np.fill_diagonal(mask, False)
+        if labels is not None:
+            mask[np.ix_(here, here)] = group_pairs(labels)
+        return self._remember((names, distinct, labels, size), mask)
+
+    def _labels(self, groups: Any, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
+        """Return the groups of the arms called `names`."""
+        if not isinstance(groups, Mapping):
+            raise TypeError(must_be("groups", "a mapping from arm names to groups", groups))
+        for name in groups:
+            self._arms.of("groups", name)
+        for name in names:
+            if name not in groups:
+                raise ValueError(must_be("groups", "with a group for every arm that is awake", name))
+        labels = tuple([groups[name] for name in names])
+        try:
+            hash(labels)
+        except TypeError:
+            raise TypeError(must_be("groups", "a mapping to groups that can be hashed", groups)) from None
+        return labels
+
+    def _given(self, pairs: Any) -> Mask:
+        """Return the mask of the pairs that were given."""
+        n_arms = len(self._arms)
+        if isinstance(pairs, np.ndarray) and pairs.dtype == np.bool_:
+            mask = checked_pairs(pairs, n_arms)
+        else:
+            if not isinstance(pairs, list | tuple):
+                raise TypeError(must_be("pairs", PAIRS_RULE, pairs))
+            mask = np.zeros((n_arms, n_arms), np.bool_)
+            for pair in pairs:
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(must_be("pairs", PAIRS_RULE, pair))
+                left, right = (self._arms.of("pairs", name) for name in pair)
+                mask[left, right] = mask[right, left] = True
+            if not pairs:
+                raise ValueError(must_be("pairs", "at least one", pairs))
+        gone = mask.any(axis=1) & self._arms.retired
+        if gone.any():
+            name = self._arms.names[int(np.flatnonzero(gone)[0])]
+            raise ValueError(must_be("pairs", "without arms that are retired", name))
+        return mask
+
+    def _remember(self, key: Any, mask: Mask) -> Mask:
+        if len(self._masks) * (mask.size + 64) >= REMEMBERED:
+            self._masks.clear()
+        self._masks[key] = mask
+        return mask
+
+    def _placed(self, duel: Duel) -> tuple[Pick, Mask, Floats]:
+        """Return a duel that may be this bandit's in terms of positions, else refuse it; and its probabilities."""
+        arms, probabilities, names, laws, clock, memos = duel
+        size, n_arms = len(arms), len(self._arms)
+        if not size == len(probabilities) == len(names) == len(memos) or size < 2:
+            raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
+        if size > 2 and (size > n_arms or len(set(arms)) < size):
+            raise ValueError(must_be("duel.arms", "two arms, or more that all differ", arms))
+        if not isinstance(laws, np.ndarray) or laws.dtype != np.float64 or laws.ndim != 2 or len(laws) != size:
+            raise TypeError(must_be("duel.laws", f"a float64 array of {size} rows", laws))
+        if not self._fewest <= laws.shape[1] <= n_arms:
+            raise ValueError(must_be("duel.laws", f"laws over {n_arms} arms", laws))
+        allowed = np.zeros((size, n_arms), np.bool_)
+        for m in range(size):
+            known, allowed[m] = self._arms.known(names[m], "duel.allowed")
+            if known != names[m]:
+                raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
+        whole("duel.clock", clock, "a whole number, at least 1", 1)
+        if laws.shape[1] < n_arms:
+            laws = np.pad(laws, ((0, 0), (0, n_arms - laws.shape[1])))
+        room = np.empty((size, n_arms), np.int64)
+        positions = np.array([self._arms.of("duel.arms", arm) for arm in arms])
+        notes = np.array([real("duel.memos", memo, "zero or positive", 0.0) for memo in memos])
+        rule = "numbers between 0 and 1"
+        chances = np.array([real("duel.probabilities", p, rule, 0.0, 1.0) for p in probabilities])
+        pick = Pick(positions, room, np.empty(size, np.int64), np.ascontiguousarray(laws), notes)
+        return pick, allowed, chances
+
+    def _use(self, state: Any) -> None:
+        """Take `state` as the current one, and the steps for it."""
+        n_arms = len(self._arms)
+        self._state = state
+        self._fields = self._policy.fields(state, n_arms)
+        self._choose = step(self._policy, "choose", state, n_arms)
+        self._update = step(self._policy, "update", state, n_arms)
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return the state and the wins."""
+        return {**super()._arrays(), "win_matrix": self._wins}
+
+    def _header(self) -> dict[str, Any]:
+        """Return all that is not an array."""
+        return {**super()._header(), "size": self._size}
+
+    def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return the state of these arrays, if it is one of the policy's; take the wins."""
+        self._size = self._checked_size(header["size"])
+        wins = arrays.pop("win_matrix")
+        state = type(self._state)(**arrays)
+        fresh = self._policy.start(len(self._arms), self._size)
+        if not is_like((wins,), (self._wins,)) or not is_like(state, fresh):
+            raise ValueError(must_be("state", f"one that {self._policy!r} could have grown into", state))
+        self._wins = wins
+        return state
+
+
+def _alone(name: str, **others: Any) -> None:
+    """Refuse other ways to say who may meet beside the one called `name`."""
+    for other, value in others.items():
+        if value is not None:
+            raise ValueError(must_be(other, f"left out where {name} says who may meet", value))
+
+
+def _shares(duel: Any, winner: Any) -> list[float]:
+    """Return how the win is shared among the arms of a duel."""
+    if type(duel) is not Duel:
+        raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
+    arms, two = duel.arms, len(duel.arms) == 2
+    if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
+        share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)
+        return [share, 1.0 - share]
+    won = [type(winner) is not bool and _same(arm, winner) for arm in arms]
+    if two and not any(won) and isinstance(winner, str):
+        won = [winner == "left", winner == "right"]
+    if not any(won):
+        names = [*dict.fromkeys(arms), *(("left", "right") if two else ())]
+        rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")
+        raise ValueError(must_be("winner", rule, winner) + did_you_mean(winner, names))
+    return [1.0 / sum(won) if here else 0.0 for here in won]  # an arm that met itself shares the win with itself
+
+
+def _same(arm: Any, winner: Any) -> bool:
+    """Whether `winner` is the name of `arm`; an array, say, is no name."""
+    try:
+        return bool(arm == winner)
+    except (TypeError, ValueError):
+        return False
+
+
+def _refusal(duel: Duel, answer: int) -> str:
+    """Return the sentence for what the update answered."""
+    if answer == NOT_DRAWN:
+        return must_be("duel.probabilities", "those of arms which its laws can have drawn", duel.probabilities)
+    if answer == NO_MEMO:
+        return must_be("duel.memos", "zero or positive, and finite", duel.memos)
+    return must_be("duel.laws", LAW, duel.laws)

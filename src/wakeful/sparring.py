@@ -1,0 +1,126 @@
+"""Sparring: one bandit policy for each side of a duel, each trying to win against the other."""
+
+from collections import namedtuple
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wakeful.compile import as_kernel, bind
+from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
+from wakeful.entries import Floats, Ints, Kernels, Mask
+from wakeful.exp3 import SIExp3
+from wakeful.per_set import rows
+from wakeful.policy import Decision, Policy, a_policy
+
+
+@dataclass(frozen=True)
+class Sparring(DuelingPolicy):
+    """One copy of a bandit policy for each side: the left one picks among all, the right one among its partners.
+
+    Who loses the duel has a loss of one, who wins none; of a battle all lose but the winner. With `SIExp3` this is
+    the paper's Sparring SI-EXP3, with `SleepingUCB` its Sp-UCB. Sublinear regret is proven for `A_t = S_t x S_t`;
+    on general pairs it can be linear (`worlds.PathDuels`), and `StablePair` is the policy to take.
+
+    Parameters:
+        policy: what plays on each side
+
+    >>> from wakeful import SIExp3
+    >>> Sparring(SIExp3()).start(n_arms=3).inner_losses.shape
+    (2, 3, 3)
+    """
+
+    policy: Policy = field(default_factory=SIExp3)
+
+    def __post_init__(self) -> None:
+        """Refuse anything but a policy."""
+        a_policy(self.policy)
+
+    @property
+    def kernels(self) -> DuelKernels | None:
+        """The compiled half, if the inner policy has one."""
+        inner = self.policy.kernels
+        state: Any = type(self.policy.start(1))
+        return None if inner is None else _kernels(inner, state)
+
+    def start(self, n_arms: int, size: int = 2) -> Any:
+        """Return `size` inner states, stacked."""
+        inner = self.policy.start(n_arms)
+        return _state_type(inner._fields)(*(np.repeat(array[np.newaxis], size, axis=0) for array in inner))
+
+    def parameters(self, n_arms: int) -> Any:
+        """Return the inner policy's."""
+        return self.policy.parameters(n_arms)
+
+    def grow(self, state: Any, n_arms: int, size: int = 2) -> Any:
+        """Grow every side, and start those that are new."""
+        grown = self.start(n_arms, size)
+        for side in range(len(state[0])):
+            learner = self.policy.grow(self._side(state, side), n_arms)
+            for old, new in zip(learner, self._side(grown, side), strict=True):
+                new[...] = old
+        return grown
+
+    def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
+        """Ask the side whose turn it is."""
+        mask = np.zeros(p.size, np.bool_)
+        mask[awake] = True
+        p[:] = self.policy.probabilities(self._side(state, chosen.size), mask)
+
+    def remember(self, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
+        """Count the decision of the side whose turn it is."""
+        decision = Decision(int(arm), float(p[arm]), tuple(awake.tolist()), p, 1, 0.0)
+        return self.policy.remember(self._side(state, chosen.size), decision, coin)
+
+    def learn(self, state: Any, pick: Pick, shares: Floats) -> None:
+        """Teach every side what it lost."""
+        for side, arm in enumerate(pick.arms.tolist()):
+            awake, p = pick.awake[side, : pick.sizes[side]], pick.laws[side]
+            decision = Decision(arm, float(p[arm]), tuple(awake.tolist()), p, 1, float(pick.memos[side]))
+            self.policy.update(self._side(state, side), decision, 1.0 - float(shares[side]))
+
+    def _side(self, state: Any, side: int) -> Any:
+        """Return the inner state of one side, whose arrays are views."""
+        return type(self.policy.start(1))(*rows(state, side))
+
+
+# Bound by `_kernels`: the inner policy's state and kernels.
+Inner: Any = tuple
+inner_law: Any = None
+inner_learn: Any = None
+inner_remember: Any = None
+
+
+def _law(parameters: Any, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
+    """Ask the side whose turn it is."""
+    inner_law(parameters, Inner(*rows(state, chosen.size)), awake, p)
+
+
+def _learn(parameters: Any, state: Any, pick: Pick, shares: Floats) -> None:
+    """Teach every side what it lost."""
+    for side in range(pick.arms.size):
+        learner, awake = Inner(*rows(state, side)), pick.awake[side, : pick.sizes[side]]
+        loss = 1.0 - shares[side]
+        inner_learn(parameters, learner, awake, pick.laws[side], pick.arms[side], pick.memos[side], loss)
+
+
+def _remember(parameters: Any, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
+    """Count the decision of the side whose turn it is."""
+    return float(inner_remember(parameters, Inner(*rows(state, chosen.size)), awake, p, arm, coin))
+
+
+@cache
+def _kernels(inner: Kernels, state: Any) -> DuelKernels:
+    """Return the three kernels around those of the inner policy."""
+    names = {f"inner_{field}": as_kernel(function) for field, function in inner._asdict().items()}
+    made = [bind(template, template.__name__, False, Inner=state, **names) for template in (_law, _learn, _remember)]
+    for function in made:
+        function.__module__ = inner.law.__module__  # where the inner kernel lives decides whether code is kept
+    return DuelKernels(*made)
+
+
+@cache
+def _state_type(inner: tuple[str, ...]) -> Any:
+    """Return the named tuple of the stacked fields of the inner state."""
+    return namedtuple("SparringState", [f"inner_{name}" for name in inner])

@@ -1,0 +1,153 @@
+"""`check_duel_world`: what every world of duels must get right, ours and yours, as `check_world` does for bandits."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from wakeful.entries import Floats, Mask
+from wakeful.pairs import checked_pairs, checked_preferences, checked_size
+from wakeful.worlds.checks import BLOCKS, ROUNDS, SIZES, _global_chance, check_is_data
+from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock, DuelWorld, a_duel_world
+
+TYPES = (np.bool_, np.int64, np.float64, np.int64, np.float64)  # of the arrays of a block
+
+
+def check_duel_world(world: DuelWorld | AdaptiveDuelWorld) -> None:
+    """Run every check on `world`; raise `AssertionError` at the first that fails, naming it.
+
+    >>> from wakeful.worlds.duels import UtilityDuels
+    >>> check_duel_world(UtilityDuels(4))
+    """
+    a_duel_world(world)
+    checks: tuple[Callable[[Any], None], ...] = CHECKS if isinstance(world, DuelWorld) else ADAPTIVE_CHECKS
+    for check in (check_is_data, *checks):
+        try:
+            check(world)  # type: ignore[arg-type]  # `check_is_data` asks for nothing that these worlds have not
+        except Exception as problem:
+            name = check.__name__.removeprefix("check_").replace("_", " ")
+            raise AssertionError(f"{world!r} fails the check {name!r}: {problem}") from problem
+
+
+def check_blocks(world: DuelWorld) -> None:
+    """Blocks have the right shapes and types; so many arms can be chosen in every round; preferences add up to 1."""
+    for rounds in SIZES:
+        blocks = list(islice(world.blocks(np.random.default_rng(1), rounds), BLOCKS))
+        assert blocks, "there must be at least one block"
+        for block in blocks:
+            _assert_block(block, world.n_arms, world.size)
+        for block in blocks if world.length is None else blocks[:-1]:
+            assert len(block.coins) == rounds, f"a block must have {rounds} rounds, got {len(block.coins)}"
+        last = len(blocks[-1].coins)
+        assert last <= rounds, f"a block must have at most {rounds} rounds, got {last}"
+
+
+def check_length(world: DuelWorld) -> None:
+    """A world with a `length` yields so many rounds for every size of block; one without never ends."""
+    length = world.length
+    if length is None:
+        found = len(list(islice(world.blocks(np.random.default_rng(2), 5), 20)))
+        assert found == 20, f"a world whose length is None must not end, got {found} blocks"
+        return
+    assert isinstance(length, int), f"length must be a whole number from 1, or None, got {length!r}"
+    for rounds in (max(length // 3, 1), length, length + 1):
+        drawn = world.blocks(np.random.default_rng(2), rounds)
+        sizes = [len(block.coins) for block in islice(drawn, length + 1)]
+        assert sum(sizes) == length, f"there must be {length} rounds, got {sum(sizes)} in blocks of {rounds}"
+        assert all(n == rounds for n in sizes[:-1]), f"only the last block may be short, got {sizes}"
+
+
+def check_repeatable(world: DuelWorld) -> None:
+    """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
+    for rounds in SIZES:
+        alone = _copied(islice(world.blocks(np.random.default_rng(3), rounds), BLOCKS))
+        with _global_chance():
+            one, other = (world.blocks(np.random.default_rng(seed), rounds) for seed in (3, 4))
+            mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
+        for first, second in zip(alone, mixed, strict=True):
+            assert _equal(first, second), "the same seed must give the same blocks"
+
+
+def check_own_arrays(world: DuelWorld) -> None:
+    """A block stays what it was when later blocks are drawn, and when the reader of another changes it."""
+    kept = list(islice(world.blocks(np.random.default_rng(5), 7), BLOCKS))
+    again = []
+    for block in islice(world.blocks(np.random.default_rng(5), 7), BLOCKS):
+        again += _copied([block])
+        for array in block:
+            if array.flags.writeable:
+                array[...] = 0
+    for first, second in zip(kept, again, strict=True):
+        assert _equal(first, second), "blocks must not share memory with each other or with the world"
+
+
+def check_rounds(world: AdaptiveDuelWorld) -> None:
+    """So many arms can be chosen in every round, and preferences add up to 1."""
+    for pairs, preferences in _rounds(world, 1):
+        _assert_round(pairs, preferences, world.n_arms, world.size)
+
+
+def check_adaptive_repeatable(world: AdaptiveDuelWorld) -> None:
+    """The same seed and the same choices give the same rounds, whatever other runs are under way."""
+    alone = list(_rounds(world, 3))
+    with _global_chance():
+        mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
+    for first, second in zip(alone, mixed, strict=True):
+        assert _equal(first, second), "the same seed and choices must give the same rounds"
+
+
+CHECKS: tuple[Callable[[DuelWorld], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
+ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveDuelWorld], None], ...] = (check_rounds, check_adaptive_repeatable)
+
+
+def _assert_block(block: Any, n_arms: int, size: int) -> None:
+    """Raise unless `block` is what its docstring says."""
+    assert isinstance(block, DuelBlock), f"blocks must yield DuelBlock(...), got {type(block).__name__}"
+    rounds = len(block.coins)
+    shapes = {
+        "pair_sets": (len(block.pair_sets), n_arms, n_arms),
+        "preferences": (len(block.preferences), n_arms, n_arms),
+    }
+    for name, array, dtype in zip(block._fields, block, TYPES, strict=True):
+        assert isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}"
+        assert array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}"
+        assert array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row"
+        shape = shapes.get(name, (rounds,))
+        assert array.shape == shape, f"{name} must be of shape {shape}, got {array.shape}"
+    for name, rows, table in (("which", block.which, block.pair_sets), ("law", block.law, block.preferences)):
+        wrong = rows[(rows < 0) | (rows >= len(table))]
+        assert not wrong.size, f"{name} must be rows from 0 to {len(table) - 1}, got {wrong[0]}"
+    wild = block.coins[~((block.coins >= 0.0) & (block.coins < 1.0))]
+    assert not wild.size, f"coins must be from 0 to below 1, got {wild[0]}"
+    for pairs in block.pair_sets:
+        _assert_round(pairs, block.preferences[0], n_arms, size)
+    for preferences in block.preferences:
+        checked_preferences(preferences, n_arms)
+
+
+def _assert_round(pairs: Any, preferences: Any, n_arms: int, size: int) -> None:
+    """Raise unless `size` of the arms can be chosen and who beats whom is clear."""
+    checked_size(size, checked_pairs(pairs, n_arms))
+    checked_preferences(preferences, n_arms)
+
+
+def _rounds(world: AdaptiveDuelWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
+    """Yield rounds in which the arms are chosen at random."""
+    run, chance = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
+    for _ in range(ROUNDS):
+        pairs, preferences = np.array(run.pairs()), np.array(run.preferences())
+        yield pairs, preferences
+        allowed = np.argwhere(pairs) if world.size == 2 else [np.flatnonzero(pairs.any(axis=1))]
+        arms = chance.permutation(allowed[int(chance.integers(len(allowed)))])[: world.size]
+        run.played(tuple(arms.tolist()))
+
+
+def _copied(blocks: Any) -> list[DuelBlock]:
+    """Return copies of the blocks as they are now."""
+    return [DuelBlock(*(array.copy() for array in block)) for block in blocks]
+
+
+def _equal(first: Any, second: Any) -> bool:
+    """Whether two blocks, or two rounds, hold the same numbers."""
+    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

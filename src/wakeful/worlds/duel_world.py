@@ -1,0 +1,134 @@
+"""What a world of duels is: which pairs are allowed, who beats whom, and the luck that every policy shares.
+
+An oblivious world is drawn in blocks of rounds, as bandit worlds are. An adaptive one answers what was played.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.entries import Floats, Ints, Mask
+from wakeful.inputs import must_be, whole
+from wakeful.worlds.world import checked_run
+
+
+class DuelBlock(NamedTuple):
+    """T rounds: their pairs and preferences are rows of two tables, since few of them differ.
+
+    The coin of a round decides it whatever is played: left beats right where `coin < preferences[left, right]`.
+    """
+
+    pair_sets: Mask  # (N, K, K), each symmetric, with at least one pair
+    which: Ints  # (T,), the row of `pair_sets` of each round
+    preferences: Floats  # (M, K, K), P[i, j] + P[j, i] = 1
+    law: Ints  # (T,), the row of `preferences` of each round
+    coins: Floats  # (T,), uniform on [0, 1)
+
+
+class DuelWorld(ABC):
+    """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Even(DuelWorld):
+    ...     n_arms: int = 2
+    ...     def blocks(self, rng, rounds):
+    ...         return steady(rng, rounds, np.ones((2, 2), bool), np.full((2, 2), 0.5))
+    >>> next(Even().blocks(np.random.default_rng(0), 3)).coins.shape
+    (3,)
+    """
+
+    printable: ClassVar[bool] = True  # prints as the code that makes it
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+    @property
+    def size(self) -> int:
+        """How many arms are chosen in a round; more than two must be different ones."""
+        return 2
+
+    @property
+    def length(self) -> int | None:
+        """How many rounds there are, or None where they never end."""
+        return None
+
+    @abstractmethod
+    def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
+        """Yield blocks of `rounds` rounds, the last one perhaps shorter; all chance comes from `rng`, the run's own."""
+
+
+class AdaptiveDuelRun(ABC):
+    """One run of an adaptive world: `pairs`, `preferences` and `played` are called in turn, once a round."""
+
+    @abstractmethod
+    def pairs(self) -> Mask:
+        """Return the pairs of the next round, (K, K), symmetric, at least one."""
+
+    @abstractmethod
+    def preferences(self) -> Floats:
+        """Return who beats whom how often in this round, (K, K)."""
+
+    @abstractmethod
+    def played(self, arms: Sequence[int]) -> None:
+        """Learn which arms were chosen in this round."""
+
+
+class AdaptiveDuelWorld(ABC):
+    """A world that sees what was played before it says which pairs are allowed next; a round at a time."""
+
+    printable: ClassVar[bool] = True  # prints as the code that makes it
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+    @property
+    def size(self) -> int:
+        """How many arms are chosen in a round; more than two must be different ones."""
+        return 2
+
+    @abstractmethod
+    def start(self, rng: np.random.Generator) -> AdaptiveDuelRun:
+        """Return a run whose chance comes from `rng`."""
+
+
+def a_duel_world(value: object) -> DuelWorld | AdaptiveDuelWorld:
+    """Return `value` if it is a world of duels, else say what is wrong with it."""
+    if isinstance(value, type) and issubclass(value, DuelWorld | AdaptiveDuelWorld):
+        raise TypeError(must_be("world", f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, DuelWorld | AdaptiveDuelWorld):
+        raise TypeError(must_be("world", "a DuelWorld such as worlds.UtilityDuels(), or an AdaptiveDuelWorld", value))
+    if not is_dataclass(value):
+        raise TypeError(must_be("world", "a frozen dataclass", value))
+    return value
+
+
+def checked_rounds(rng: np.random.Generator, rounds: int) -> None:
+    """Refuse anything but a random generator and a number of rounds."""
+    checked_run(rng)
+    whole("rounds", rounds, "a whole number from 1", 1)
+
+
+def steady(rng: np.random.Generator, rounds: int, pairs: Mask, preferences: Floats) -> Iterator[DuelBlock]:
+    """Yield rounds in which nothing changes but the coins."""
+    tables = pairs[np.newaxis], preferences[np.newaxis]
+    return drawn(rng, rounds, lambda: tables)
+
+
+def drawn(rng: np.random.Generator, rounds: int, tables: Callable[[], tuple[Mask, Floats]]) -> Iterator[DuelBlock]:
+    """Yield rounds for ever, each with one of the pair sets that `tables` returns for its block, at random.
+
+    Where `tables` returns as many preference matrices as pair sets, each set has its own; else all have the first.
+    """
+    while True:
+        pair_sets, preferences = tables()
+        which = rng.integers(len(pair_sets), size=rounds)
+        law = which.copy() if len(preferences) == len(pair_sets) else np.zeros(rounds, np.int64)
+        yield DuelBlock(pair_sets.copy(), which, preferences.copy(), law, rng.random(rounds))

@@ -314,25 +314,31 @@ def _leaders(wins: Floats, pairs: Mask, awake: Ints) -> Mask:
     return against[awake] <= least + TIE * (1.0 + least)
 
 
-# A generator with a counter, SplitMix64 on 63 bits: the same in compiled code and in plain Python.
-BITS = 2**63 - 1
-STRIDE = 0x1E3779B97F4A7C15
-FIRST, SECOND = 0x3F58476D1CE4E5B9, 0x14D049BB133111EB
+# SplitMix64 cut to 62 bits: no sum or product overflows, so it is the same in compiled code and in plain Python.
+BITS, HALF = 2**62 - 1, 2**31 - 1
+STRIDE, FIRST, SECOND = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB
 LOG_4, LOG_5 = math.log(4.0), math.log(5.0)
 
 
 @kernel
+def times(x: int, y: int) -> int:
+    """Return x y modulo 2^62, from products of halves."""
+    across = (x >> 31) * (y & HALF) + (x & HALF) * (y >> 31)
+    return ((x & HALF) * (y & HALF) + ((across & HALF) << 31)) & BITS
+
+
+@kernel
 def scramble(z: int) -> int:
-    """Return another number of 63 bits, one for each."""
-    z = ((z ^ (z >> 30)) * FIRST) & BITS
-    z = ((z ^ (z >> 27)) * SECOND) & BITS
+    """Return another number of 62 bits, a different one for each."""
+    z = times(z ^ (z >> 30), FIRST)
+    z = times(z ^ (z >> 27), SECOND)
     return z ^ (z >> 31)
 
 
 @kernel
-def uniform_at(seed: int, n: int) -> float:
-    """Return the n-th number of a stream, uniform on (0, 1)."""
-    return float((scramble((seed + n * STRIDE) & BITS) >> 11) + 0.5) * 2.0**-52
+def inside(z: int) -> float:
+    """Return a number in (0, 1) for one of 62 bits."""
+    return ((scramble(z) >> 10) + 0.5) * 2.0**-52
 
 
 @kernel
@@ -341,14 +347,13 @@ def beta_draw(wins: Floats, i: int, j: int, coin: float) -> float:
 
     Each ordered pair has a stream of its own for each coin, so it does not matter which others are drawn.
     """
-    seed = scramble(scramble((int(coin * 2.0**53) + STRIDE) & BITS) ^ (int(i) * 2**31 + int(j)))
+    seed = scramble(scramble(int(coin * 2.0**53) + STRIDE) ^ (i * (HALF + 1) + j))
     a, b = 1.0 + wins[i, j], 1.0 + wins[j, i]
     total = a + b
     beta = 1.0 if min(a, b) <= 1.0 else math.sqrt((total - 2.0) / (2.0 * a * b - total))
-    n = 0
     while True:
-        u, v = uniform_at(seed, n + 1), uniform_at(seed, n + 2)
-        n += 2
+        second = (seed + STRIDE) & BITS
+        u, v, seed = inside(seed), inside(second), (second + STRIDE) & BITS
         logit = beta * math.log(u / (1.0 - u))
         w, z, r = a * math.exp(logit), u * u * v, (a + 1.0 / beta) * logit - LOG_4
         if r + a - w >= 5.0 * z - 1.0 - LOG_5 or r + total * math.log(total / (b + w)) >= math.log(z):

@@ -18,6 +18,7 @@ import numpy as np
 from wakeful.compile import as_kernel, bind, fingerprint, kept, kernel, native
 from wakeful.entries import CLOSE, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Ints, Mask, draw
 from wakeful.inputs import must_be
+from wakeful.pairs import winner
 from wakeful.recipe import Recipe, full_name
 
 
@@ -135,18 +136,9 @@ def partners(pairs: Mask, chosen: Ints, awake: Ints) -> int:
 
 @kernel
 def share_win(preferences: Floats, arms: Ints, coin: float, shares: Floats) -> None:
-    """Write who wins into `shares`: of a battle a uniform pair duels, and its winner wins; of a duel there is one."""
-    size = arms.size
-    rest = coin * (size * (size - 1) // 2)
-    a, b = 0, 1
-    while rest >= 1.0:
-        rest -= 1.0
-        b += 1
-        if b == size:
-            a += 1
-            b = a + 1
+    """Write a share of one for the winner into `shares`, of zero for the others."""
     shares[:] = 0.0
-    shares[a if rest < preferences[arms[a], arms[b]] else b] = 1.0
+    shares[winner(preferences, arms, coin)] = 1.0
 
 
 def _fill(parameters: Any, state: Any, pairs: Mask, uniforms: Floats, pick: Pick) -> int:

@@ -236,7 +236,8 @@ def _named(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
 
 def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
     """Return the three numbers if they make sense for this world."""
-    (a_duel_world if isinstance(world, DUELS) else a_world)(world)
+    kind = world if isinstance(world, type) else type(world)
+    (a_duel_world if issubclass(kind, DUELS) else a_world)(world)
     numbers = (
         whole("rounds", rounds, "a number of rounds, at least 1", 1),
         whole("runs", runs, "a number of runs, at least 1", 1),

@@ -90,7 +90,7 @@ def check_repeatable(world: World) -> None:
     """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
     for size in SIZES:
         alone = _copied(islice(world.blocks(np.random.default_rng(3), size), BLOCKS))
-        with _global_chance():
+        with global_chance():
             one, other = (world.blocks(np.random.default_rng(seed), size) for seed in (3, 4))
             mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
         for first, second in zip(alone, mixed, strict=True):
@@ -119,7 +119,7 @@ def check_rounds(world: AdaptiveWorld) -> None:
 def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
     """The same seed and the same laws give the same rounds, whatever other runs are under way."""
     alone = list(_rounds(world, 3))
-    with _global_chance():
+    with global_chance():
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
         same = all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
@@ -188,7 +188,7 @@ def _equal(first: Block, second: Block) -> bool:
 
 
 @contextmanager
-def _global_chance() -> Iterator[None]:
+def global_chance() -> Iterator[None]:
     """Put the global random states elsewhere for a while: who draws from them gives himself away."""
     ours, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002  # the global state is the point
     random.seed(7)

@@ -8,7 +8,7 @@ import numpy as np
 
 from wakeful.entries import Floats, Mask
 from wakeful.pairs import checked_pairs, checked_preferences, checked_size
-from wakeful.worlds.checks import BLOCKS, ROUNDS, SIZES, _global_chance, check_is_data
+from wakeful.worlds.checks import BLOCKS, ROUNDS, SIZES, check_is_data, global_chance
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock, DuelWorld, a_duel_world
 
 TYPES = (np.bool_, np.int64, np.float64, np.int64, np.float64)  # of the arrays of a block
@@ -62,7 +62,7 @@ def check_repeatable(world: DuelWorld) -> None:
     """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
     for rounds in SIZES:
         alone = _copied(islice(world.blocks(np.random.default_rng(3), rounds), BLOCKS))
-        with _global_chance():
+        with global_chance():
             one, other = (world.blocks(np.random.default_rng(seed), rounds) for seed in (3, 4))
             mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
         for first, second in zip(alone, mixed, strict=True):
@@ -85,13 +85,14 @@ def check_own_arrays(world: DuelWorld) -> None:
 def check_rounds(world: AdaptiveDuelWorld) -> None:
     """So many arms can be chosen in every round, and preferences add up to 1."""
     for pairs, preferences in _rounds(world, 1):
-        _assert_round(pairs, preferences, world.n_arms, world.size)
+        checked_size(world.size, checked_pairs(pairs, world.n_arms))
+        checked_preferences(preferences, world.n_arms)
 
 
 def check_adaptive_repeatable(world: AdaptiveDuelWorld) -> None:
     """The same seed and the same choices give the same rounds, whatever other runs are under way."""
     alone = list(_rounds(world, 3))
-    with _global_chance():
+    with global_chance():
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
         assert _equal(first, second), "the same seed and choices must give the same rounds"
@@ -121,15 +122,9 @@ def _assert_block(block: Any, n_arms: int, size: int) -> None:
     wild = block.coins[~((block.coins >= 0.0) & (block.coins < 1.0))]
     assert not wild.size, f"coins must be from 0 to below 1, got {wild[0]}"
     for pairs in block.pair_sets:
-        _assert_round(pairs, block.preferences[0], n_arms, size)
+        checked_size(size, checked_pairs(pairs, n_arms))
     for preferences in block.preferences:
         checked_preferences(preferences, n_arms)
-
-
-def _assert_round(pairs: Any, preferences: Any, n_arms: int, size: int) -> None:
-    """Raise unless `size` of the arms can be chosen and who beats whom is clear."""
-    checked_size(size, checked_pairs(pairs, n_arms))
-    checked_preferences(preferences, n_arms)
 
 
 def _rounds(world: AdaptiveDuelWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:

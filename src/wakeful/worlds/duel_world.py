@@ -130,5 +130,5 @@ def drawn(rng: np.random.Generator, rounds: int, tables: Callable[[], tuple[Mask
     while True:
         pair_sets, preferences = tables()
         which = rng.integers(len(pair_sets), size=rounds)
-        law = which.copy() if len(preferences) == len(pair_sets) else np.zeros(rounds, np.int64)
+        law = which if len(preferences) == len(pair_sets) else np.zeros(rounds, np.int64)
         yield DuelBlock(pair_sets.copy(), which, preferences.copy(), law, rng.random(rounds))

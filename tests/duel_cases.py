@@ -1,0 +1,43 @@
+"""All dueling policies of the package, each with its parameters worth a check and its literal version."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from reference import duel_policies as literal
+from reference import policies as bandits
+from wakeful import PerSet, SIExp3, SleepingThompson, SleepingUCB
+from wakeful.duel_index import DoubleThompson, RelativeMED, RelativeUCB, UniformPairs
+from wakeful.duel_policy import DuelingPolicy
+from wakeful.sparring import Sparring
+
+
+class DuelCase(NamedTuple):
+    """A dueling policy and a function that makes its literal version for K arms, M of them in a round."""
+
+    policy: DuelingPolicy
+    literal: Callable[[int, int], Any]
+
+
+def sparring(make: Callable[[int], Any]) -> Callable[[int, int], Any]:
+    """Return what makes literal sparring between literal bandit policies."""
+    return lambda K, M: literal.Sparring(make, K, M)
+
+
+CASES = (
+    DuelCase(Sparring(), sparring(lambda K: bandits.SIExp3(K, "anytime", 0.0625))),
+    DuelCase(Sparring(SIExp3(eta="sqrt", exploration=0.0)), sparring(lambda K: bandits.SIExp3(K, "sqrt"))),
+    DuelCase(Sparring(SleepingUCB()), sparring(bandits.SleepingUCB)),
+    DuelCase(Sparring(SleepingThompson()), sparring(bandits.SleepingThompson)),
+    DuelCase(
+        Sparring(PerSet(SleepingUCB(constant=2.0), max_sets=3)),
+        sparring(lambda K: bandits.PerSet(lambda: bandits.SleepingUCB(K, 2.0), 3)),
+    ),
+    DuelCase(RelativeUCB(), lambda K, M: literal.RelativeUCB(K)),
+    DuelCase(RelativeUCB(constant=0.1), lambda K, M: literal.RelativeUCB(K, 0.1)),
+    DuelCase(RelativeMED(), lambda K, M: literal.RelativeMED(K)),
+    DuelCase(RelativeMED(slack=0.0), lambda K, M: literal.RelativeMED(K, 0.0)),
+    DuelCase(DoubleThompson(), lambda K, M: literal.DoubleThompson(K)),
+    DuelCase(DoubleThompson(constant=0.1), lambda K, M: literal.DoubleThompson(K, 0.1)),
+    # StablePair stands here, with its literal version
+    DuelCase(UniformPairs(), lambda K, M: literal.UniformPairs(K)),
+)

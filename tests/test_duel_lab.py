@@ -1,0 +1,184 @@
+"""`simulate` with duels: the same interface, the same promises."""
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wakeful as wk
+from wakeful import lab
+from wakeful.cli import main
+from wakeful.duel_policy import empty_pick, step
+from wakeful.lab import SimulationError
+from wakeful.units import streams
+from wakeful.worlds import CategoryDuels, DuelBlock, DuelWorld, PathDuels, StubbornPairs, UtilityDuels
+
+PAPER = {
+    "Sp-SI-EXP3": wk.Sparring(wk.SIExp3(eta="sqrt", exploration=0.0)),
+    "Sp-UCB": wk.Sparring(wk.SleepingUCB(constant=8.0)),
+}
+
+
+@dataclass(frozen=True)
+class PlainUniform(wk.DuelingPolicy):
+    """Everybody alike, in plain Python; it counts its rounds."""
+
+    def start(self, n_arms: int, size: int = 2) -> Any:
+        return wk.Uniform().start(n_arms)
+
+    def law(self, state: Any, pairs: Any, awake: Any, chosen: Any, coin: float, p: Any) -> None:
+        p[awake] = 1.0 / awake.size
+
+    def learn(self, state: Any, pick: Any, shares: Any) -> None:
+        state.counts[pick.arms] += 1.0
+
+
+@dataclass(frozen=True)
+class Broken(PlainUniform):
+    """No law at all."""
+
+    def law(self, state: Any, pairs: Any, awake: Any, chosen: Any, coin: float, p: Any) -> None:
+        p[awake] = 1.0
+
+
+@dataclass(frozen=True)
+class Given(DuelWorld):
+    """Blocks as they are given."""
+
+    block: Any = None
+    n_arms: int = 2
+
+    def blocks(self, rng: Any, rounds: int) -> Any:
+        while True:
+            yield self.block
+
+
+def test_a_run_is_the_compiled_loop_and_the_regret_of_its_choices() -> None:
+    world, rounds = CategoryDuels(4), 6000
+    results = wk.simulate(PAPER, world, rounds, runs=2, seed=9, checkpoints=[10, 5000])
+    for run in range(2):
+        for name, policy in PAPER.items():
+            world_stream, learner_stream = streams(9, run)
+            state = policy.start(4)
+            regrets: list[float] = []
+            for block in world.blocks(world_stream, 4096):
+                choices = np.zeros((block.which.size, 2), np.int64)
+                play = step(policy, "play", state, 4)
+                play(*block, learner_stream, choices, empty_pick(2, 4), policy.fields(state, 4))
+                pairs, preferences = block.pair_sets[block.which], block.preferences[block.law]
+                regrets += wk.regret.dueling(choices, pairs, preferences).per_round.tolist()
+                if len(regrets) >= rounds:
+                    break
+            expected = [sum(regrets[:mark]) for mark in (10, 5000, rounds)]
+            assert results.curve("dueling", name)[run] == pytest.approx(expected, rel=1e-12)
+
+
+def test_results_do_not_depend_on_the_executor_nor_on_other_policies() -> None:
+    world = UtilityDuels(5)
+    alone = wk.simulate(PAPER["Sp-UCB"], world, 3000, runs=6, seed=1, jobs=1)
+    for pool in (ThreadPoolExecutor(3), ProcessPoolExecutor(2)):
+        with pool as executor:
+            both = wk.simulate(PAPER, world, 3000, runs=6, seed=1, executor=executor)
+        mine = alone.curve("dueling", repr(PAPER["Sp-UCB"]))
+        assert np.array_equal(both.curve("dueling", "Sp-UCB"), mine)
+
+
+def test_policies_without_kernels_play_the_same_rounds() -> None:
+    compiled = wk.simulate({"u": wk.Sparring(wk.Uniform())}, UtilityDuels(4), 300, runs=3)
+    plain = wk.simulate({"u": PlainUniform()}, UtilityDuels(4), 300, runs=3)
+    assert np.array_equal(compiled.curve("dueling", "u"), plain.curve("dueling", "u"))
+
+
+def test_an_adversary_that_looks_is_played_one_round_at_a_time() -> None:
+    results = wk.simulate(PAPER, StubbornPairs(5), 300, runs=2, jobs=1)
+    again = wk.simulate(PAPER, StubbornPairs(5), 300, runs=2, jobs=2)
+    assert np.array_equal(results.curve("dueling", "Sp-UCB"), again.curve("dueling", "Sp-UCB"))
+    assert (np.diff(results.curve("dueling", "Sp-UCB")) >= -1e-9).all()
+
+
+def test_finished_units_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)
+    first = wk.simulate(PAPER, UtilityDuels(4), 500, runs=3, store=tmp_path)
+    monkeypatch.setattr(lab, "run_unit", None)  # nothing is left to do
+    second = wk.simulate(PAPER, UtilityDuels(4), 500, runs=3, store=tmp_path)
+    assert np.array_equal(first.final("dueling", "Sp-UCB"), second.final("dueling", "Sp-UCB"))
+
+
+def test_battles_are_simulated_too() -> None:
+    results = wk.simulate(PAPER, UtilityDuels(6, size=3), 4000, runs=4)
+    uniform = wk.simulate({"u": wk.Sparring(wk.Uniform())}, UtilityDuels(6, size=3), 4000, runs=4)
+    assert results.summary()[0].mean < 0.6 * uniform.summary()[0].mean
+
+
+@pytest.mark.parametrize(
+    ("world", "name", "mean", "sd"),
+    [
+        (UtilityDuels(4), "Sp-SI-EXP3", 217, 50),
+        (UtilityDuels(4), "Sp-UCB", 427, 91),
+        (CategoryDuels(4), "Sp-SI-EXP3", 509, 45),
+        (CategoryDuels(4), "Sp-UCB", 2722, 18),
+    ],
+)
+def test_reference_values(world: DuelWorld, name: str, mean: float, sd: float) -> None:
+    found = wk.simulate({name: PAPER[name]}, world, 50_000, runs=20, checkpoints=[50_000]).summary()[0]
+    assert abs(found.mean - mean) <= 4.0 * float(np.hypot(found.standard_error, sd / np.sqrt(50)))
+
+
+def test_sparring_is_linear_on_the_path() -> None:
+    policy = {"Sp": PAPER["Sp-SI-EXP3"]}
+    regret = wk.simulate(policy, PathDuels(), 50_000, runs=4, checkpoints=[25_000]).curve("dueling", "Sp")
+    assert ((regret[:, 1] - regret[:, 0]) / 25_000 > 0.15).all()  # 0.195 once it has settled on the wrong pair
+
+
+def test_bandits_and_duels_do_not_mix() -> None:
+    with pytest.raises(TypeError, match="policy must be a DuelingPolicy"):
+        wk.simulate(wk.SIExp3(), UtilityDuels(4), 10)
+    with pytest.raises(TypeError, match="policy must be a Policy"):
+        wk.simulate(PAPER, wk.worlds.Dependent(), 10)
+    with pytest.raises(ValueError, match="regrets must be one of 'dueling'"):
+        wk.simulate(PAPER, UtilityDuels(4), 10, regrets=["policy"])
+    with pytest.raises(TypeError, match="world must be an instance"):
+        wk.simulate(PAPER, UtilityDuels, 10)  # type: ignore[arg-type]
+
+
+def test_a_law_that_is_none_fails_the_simulation() -> None:
+    with pytest.raises(SimulationError, match="law of Broken\\(\\) must be a law"):
+        wk.simulate(Broken(), UtilityDuels(3), 10, runs=1, jobs=1)
+
+
+ZERO, EVEN, BOTH = np.zeros(3, np.int64), np.full((1, 2, 2), 0.5), np.ones((1, 2, 2), bool)
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ("nothing", "block must be a DuelBlock"),
+        (DuelBlock(np.array([[[0, 1], [0, 0]]], bool), ZERO, EVEN, ZERO, np.zeros(3)), "symmetric pairs"),
+        (DuelBlock(np.zeros((1, 2, 2), bool), ZERO, EVEN, ZERO, np.zeros(3)), "somebody to play"),
+        (DuelBlock(BOTH, ZERO + 1, EVEN, ZERO, np.zeros(3)), "rows of the tables"),
+        (DuelBlock(BOTH, ZERO, EVEN + 0.1, ZERO, np.zeros(3)), "preferences that sum to one"),
+        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.ones(3)), "coins in"),
+        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.zeros(2)), "rows for each round"),
+        (DuelBlock(np.ones((1, 3, 3), bool), ZERO, EVEN, ZERO, np.zeros(3)), "matrices"),
+    ],
+)
+def test_a_world_that_yields_nonsense_is_named(block: Any, words: str) -> None:
+    with pytest.raises(SimulationError, match=words):
+        wk.simulate(wk.Sparring(), Given(block), 3, runs=1, jobs=1)
+
+
+def test_the_command_line_simulates_duels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["simulate", "--world", "utility-duels(n_arms=3)", "--rounds", "200", "--runs", "2"]
+    plot = tmp_path / "duels.png"
+    assert (
+        main([*words, "--policy", "sparring(si-exp3)", "--policy", "Sparring(SleepingUCB())", "--plot", str(plot)]) == 0
+    )
+    assert "dueling regret after 200 rounds of UtilityDuels" in capsys.readouterr().out
+    assert plot.exists()
+    assert main([*words, "--policy", "si-exp3"]) == 2
+    assert "policy must be a DuelingPolicy" in capsys.readouterr().err
+    assert main([*words, "--policy", "sparing"]) == 2
+    assert "did you mean 'Sparring'" in capsys.readouterr().err

@@ -16,6 +16,7 @@ class DuelCase(NamedTuple):
 
     policy: DuelingPolicy
     literal: Callable[[int, int], Any]
+    rounds: int = 120  # to compare: fewer where the literal version is slow
 
 
 def sparring(make: Callable[[int], Any]) -> Callable[[int, int], Any]:
@@ -24,10 +25,10 @@ def sparring(make: Callable[[int], Any]) -> Callable[[int, int], Any]:
 
 
 CASES = (
-    DuelCase(Sparring(), sparring(lambda K: bandits.SIExp3(K, "anytime", 0.0625))),
-    DuelCase(Sparring(SIExp3(eta="sqrt", exploration=0.0)), sparring(lambda K: bandits.SIExp3(K, "sqrt"))),
+    DuelCase(Sparring(), sparring(lambda K: bandits.SIExp3(K, "anytime", 0.0625)), 40),
+    DuelCase(Sparring(SIExp3(eta="sqrt", exploration=0.0)), sparring(lambda K: bandits.SIExp3(K, "sqrt")), 40),
     DuelCase(Sparring(SleepingUCB()), sparring(bandits.SleepingUCB)),
-    DuelCase(Sparring(SleepingThompson()), sparring(bandits.SleepingThompson)),
+    DuelCase(Sparring(SleepingThompson()), sparring(bandits.SleepingThompson), 15),
     DuelCase(
         Sparring(PerSet(SleepingUCB(constant=2.0), max_sets=3)),
         sparring(lambda K: bandits.PerSet(lambda: bandits.SleepingUCB(K, 2.0), 3)),

@@ -1,10 +1,13 @@
 """Figures: every kind is drawn, says what it shows, and can be written in every format."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 import wakeful as wk
 from wakeful import plots
@@ -29,8 +32,15 @@ def test_curves_have_a_line_and_a_band_for_each_policy(results: Results) -> None
     assert len(axes.lines) == len(axes.collections) == 2
     assert np.allclose(axes.lines[0].get_ydata(), results.curve("policy", "SI").mean(axis=0))
     shown = words(figure)
-    for word in ("SI", "UCB", "rounds", "policy regret"):
+    for word in (
+        "SI",
+        "UCB",
+        "rounds (mean of 6 runs, quartiles shaded)",
+        "policy regret\n(cumulative)",
+        "Dependent()",
+    ):
         assert word in shown
+    assert f"{results.final('policy', 'UCB').mean():.0f}" in shown, "the last value at the end of its line"
 
 
 def test_bounds_are_overlaid_and_slopes_named(results: Results) -> None:
@@ -52,8 +62,9 @@ def test_a_heat_map_shows_every_switch(results: Results) -> None:
     figure = plots.internal_heat_map(results, "UCB", names=["a", "b", "c"])
     assert np.array_equal(np.asarray(figure.axes[0].images[0].get_array()), results.internal[1])
     assert {"a", "b", "c"} <= set(words(figure))
-    with pytest.raises(ValueError, match="policy must be one of"):
-        plots.internal_heat_map(results, "nobody")
+    for draw in (plots.internal_heat_map, lambda results, name: plots.regret_curves(results, policies=[name])):
+        with pytest.raises(ValueError, match="policy must be one of"):
+            draw(results, "nobody")
     without = wk.simulate(wk.Uniform(), wk.worlds.Dependent(), 50, 2, regrets=("policy",))
     with pytest.raises(ValueError, match="results must be of a simulation with regrets"):
         plots.internal_heat_map(without, "Uniform()")
@@ -77,7 +88,122 @@ def test_laws_over_time_have_a_panel_for_each_set() -> None:
     assert "awake: a, b, c" in words(figure)
 
 
+def lines(axes: Any) -> dict[str, tuple[str, Any]]:
+    """Return the colour and the dashes of each line that has a name."""
+    found = zip(*axes.get_legend_handles_labels(), strict=True)
+    return {name: (line.get_color(), line._unscaled_dash_pattern) for line, name in found}
+
+
+def covered(figure: Any) -> list[tuple[str, str]]:
+    """Return the pairs of words, numbers of axes left out, that lie on each other, and words that leave the figure."""
+    canvas: Any = FigureCanvasAgg(figure)
+    renderer = canvas.get_renderer()
+    figure.draw(renderer)
+    found = [word for legend in figure.legends for word in legend.get_texts()]
+    for axes in figure.axes:
+        found += [*axes.texts, axes._left_title, axes.xaxis.label, axes.yaxis.label]
+    shown = [word for word in found if word.get_text()]
+    boxes = [(word.get_text(), Text.get_window_extent(word, renderer).padded(-1)) for word in shown]
+    pairs = itertools.combinations(boxes, 2)
+    whole = figure.bbox
+    out = [(word, "edge") for word, box in boxes if not (whole.contains(*box.min) and whole.contains(*box.max))]
+    return out + [(one, other) for (one, here), (other, there) in pairs if here.overlaps(there)]
+
+
+def struck(figure: Any) -> list[str]:
+    """Return the words of a drawn diagram that an arrow goes through."""
+    axes = figure.axes[0]
+    drawn = [np.asarray(line.get_xydata()) for line in axes.lines if np.size(line.get_xdata()) == 2]
+    shafts = [axes.transData.transform(ends) for ends in drawn if ends[0, 1] == ends[1, 1]]
+    assert shafts
+    boxes = [(word.get_text(), Text.get_window_extent(word)) for word in axes.texts if word.get_text()]
+    return [
+        word
+        for word, box in boxes
+        for (x, y), (end, _) in shafts
+        if box.y0 < y < box.y1 and min(x, end) < box.x1 and max(x, end) > box.x0
+    ]
+
+
+def test_panels_share_a_legend_and_colours(results: Results) -> None:
+    other = wk.simulate({"UCB": wk.SleepingUCB(), "new": wk.Uniform()}, wk.worlds.RockPaperScissors(), 200, 3)
+    figure = plots.curve_panels([("one", results), ("two", other)])
+    first, second = map(lines, figure.axes)
+    assert list(first) == ["SI", "UCB"]
+    assert list(second) == ["UCB", "new"]
+    assert first["UCB"] == second["UCB"]
+    assert len({*first.values(), *second.values()}) == 3
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["SI", "UCB", "new"]
+    assert not any(axes.get_legend() for axes in figure.axes)
+    assert not covered(figure)
+    assert [len(axes.lines) for axes in plots.curve_panels([("one", results)], policies=["UCB"]).axes] == [1]
+    with pytest.raises(ValueError, match="items must be"):
+        plots.curve_panels([])
+
+
+def test_a_policy_looks_the_same_in_every_figure() -> None:
+    alone, among = plots._looks(["S-UCB"]), plots._looks(["mine", "SB-EXP3", "S-UCB", "SI-EXP3"])
+    assert alone["S-UCB"] == among["S-UCB"]
+    many = plots._looks([f"policy {n}" for n in range(20)])
+    assert len({(look["color"], str(look["linestyle"])) for look in many.values()}) == 20
+
+
+def test_bounds_belong_to_their_panel(results: Results) -> None:
+    bound = np.sqrt(results.checkpoints)
+    figure = plots.curve_panels([("one", results), ("two", results)], bounds={"two": [("theory", bound)]}, loglog=True)
+    assert [len(axes.lines) for axes in figure.axes] == [2, 3]
+    assert np.array_equal(figure.axes[1].lines[2].get_ydata(), bound)
+
+
+def test_ends_that_meet_are_moved_apart() -> None:
+    places = plots._spread([0.0, 0.01, 0.5, 0.99, 1.0, 1.0], 0.1)
+    assert np.diff(places).min() >= 0.1 - 1e-12
+    assert min(places) >= 0
+    assert max(places) <= 1 + 1e-12
+    assert plots._spread([0.2, 0.7], 0.1) == [0.2, 0.7]
+
+
+def test_exploitability_falls_on_logarithmic_axes() -> None:
+    rounds = np.geomspace(10, 10_000, 30)
+    curves = {"self-play": np.tile(rounds**-0.5, (4, 1)), "Nash": np.tile(2 * rounds**-0.25, (4, 1))}
+    figure = plots.exploitability_curves(rounds, curves, "a game")
+    assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
+    assert {"a game", "slope \N{MINUS SIGN}0.50", "slope \N{MINUS SIGN}0.25"} <= set(words(figure))
+    assert not covered(figure)
+    plots.exploitability_curves(rounds, {"at once": np.zeros((2, 30))})  # nothing positive to draw, and no warning
+
+
+NODES = {"int": "internal sleeping regret", "ext": "external regret", "ord": "ordering regret", "pol": "policy regret"}
+
+
+def test_relations_are_arrows_that_hold_or_are_crossed() -> None:
+    arrows = [plots.Arrow("int", "ext", True, "Lemma 1"), plots.Arrow("ext", "ord", False, "T = 600: 0 and 100")]
+    figure = plots.relation_diagram(NODES, arrows, "Figure 1")
+    assert {"Lemma 1", "T = 600: 0 and 100", "Figure 1", "internal\nsleeping\nregret"} <= set(words(figure))
+    drawn = [line for line in figure.axes[0].lines if line.get_color() != plots.FAINT]
+    assert [line.get_linestyle() for line in drawn if np.size(line.get_xdata()) == 2][:2] == ["-", "--"]
+    assert sum(line.get_marker() == "x" for line in figure.axes[0].lines) == 2, "one arrow, and the key below"
+    with pytest.raises(ValueError, match="target must be one of"):
+        plots.relation_diagram(NODES, [plots.Arrow("int", "nobody", True, "")])
+
+
+@pytest.mark.parametrize("size", [2, 4, 6])
+def test_no_label_of_a_relation_lies_on_another(size: int) -> None:
+    nodes = dict(list({**NODES, "swap": "swap regret", "duel": "duelling regret"}.items())[:size])
+    label = "Section 2.2, corrected: T = 400, ordering regret 0, external regret 100 = T/4"
+    pairs = enumerate(itertools.permutations(nodes, 2))
+    arrows = [plots.Arrow(*pair, n % 2 == 0, label[: 8 + 5 * n]) for n, pair in pairs]
+    figure = plots.relation_diagram(nodes, arrows, "What a small regret gives")
+    assert not covered(figure)
+    assert not struck(figure)
+    assert figure.get_figheight() > 0.4 * figure.get_figwidth()
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_figures_are_written(results: Results, ending: str, tmp_path: Path) -> None:
-    results.plot("policy", tmp_path / f"f.{ending}")
-    assert (tmp_path / f"f.{ending}").stat().st_size > 1000
+def test_figures_are_written_the_same_every_time(results: Results, ending: str, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        results.plot("policy", tmp_path / f"{name}.{ending}")
+    one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
+    assert len(one) > 1000
+    assert one == two

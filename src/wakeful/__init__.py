@@ -3,6 +3,7 @@
 from wakeful import games, regret, relations, worlds
 from wakeful.bandit import Bandit
 from wakeful.duel import Duel
+from wakeful.duel_index import DoubleThompson, RelativeMED, RelativeUCB, UniformPairs
 from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
 from wakeful.dueling_bandit import DuelingBandit
 from wakeful.entries import Kernels
@@ -16,6 +17,7 @@ from wakeful.policy import Decision, Guarantee, Policy
 from wakeful.results import Results
 from wakeful.sleeping_exp3 import SleepingExp3, SleepingExp3G
 from wakeful.sparring import Sparring
+from wakeful.stable_pair import StablePair
 from wakeful.stationary import stationary
 from wakeful.suite import check_policy
 from wakeful.worlds import check_world
@@ -25,6 +27,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Bandit",
     "Decision",
+    "DoubleThompson",
     "Duel",
     "DuelKernels",
     "DuelingBandit",
@@ -36,6 +39,8 @@ __all__ = [
     "PerSet",
     "Pick",
     "Policy",
+    "RelativeMED",
+    "RelativeUCB",
     "Results",
     "SBExp3",
     "SIExp3",
@@ -45,7 +50,9 @@ __all__ = [
     "SleepingThompson",
     "SleepingUCB",
     "Sparring",
+    "StablePair",
     "Uniform",
+    "UniformPairs",
     "check_policy",
     "check_world",
     "games",

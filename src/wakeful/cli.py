@@ -1,4 +1,4 @@
-"""The command line: `wakeful simulate`, `wakeful --version`, and `--help` everywhere."""
+"""The command line: `wakeful reproduce`, `wakeful simulate`, `wakeful --version`, and `--help` everywhere."""
 
 import argparse
 import sys
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code: 2 for wrong use, 1 for failure."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    options.given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         command: Callable[[argparse.Namespace], None] = options.command
         command(options)
@@ -83,7 +84,52 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--plot", metavar="FILE", help="draw the curves of the first regret: .png, .svg or .pdf")
     run.add_argument("--save", metavar="FILE", help="save the results: .parquet, or a zip of arrays")
     run.add_argument("--quiet", action="store_true", help="no progress bar")
+    _add_reproduce(commands)
     return parser
+
+
+def _add_reproduce(commands: Any) -> None:
+    """Add the command that plays the paper again."""
+    run = commands.add_parser(
+        "reproduce",
+        help="play the paper's experiments again and judge its claims",
+        description="Run every experiment of the paper, judge its claims, and write a report. Started again with the "
+        "same --out after a stop, it goes on where it stopped.",
+    )
+    run.set_defaults(command=_reproduce)
+    run.add_argument("--out", metavar="DIR", default="wakeful-report", help="folder of the report (wakeful-report)")
+    run.add_argument("--quick", action="store_true", help="fewer runs, shorter horizons: for a look, not a citation")
+    run.add_argument("--runs", metavar="N", help="runs of every experiment (as in the paper: 50)")
+    run.add_argument("--seed", metavar="N", default=0, help="seed of everything (0)")
+    run.add_argument("--only", action="append", default=[], metavar="FIGURE", help="a figure or experiment; many times")
+    run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")
+    run.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, tcp://...")
+    run.add_argument("--quiet", action="store_true", help="no progress bars")
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    """Play the paper again and print the verdicts."""
+    for package in ("matplotlib", "pyarrow"):
+        if find_spec(package) is None:
+            raise ImportError(f"{package} is missing: pip install 'wakeful[lab]'")
+    from wakeful.paper import reproduce
+
+    given = (("runs", options.runs), ("jobs", options.jobs))
+    runs, jobs = (None if value is None else _count(name, value) for name, value in given)
+    reproduce.selected(options.only)
+    with _executor(options.dask) as executor:
+        done = reproduce.reproduce(
+            options.out,
+            quick=options.quick,
+            runs=runs,
+            seed=_count("seed", options.seed),
+            jobs=jobs,
+            only=options.only,
+            executor=executor,
+            quiet=options.quiet,
+            command=["wakeful", *options.given],
+        )
+    print(reproduce.table(done))
 
 
 def _simulate(options: argparse.Namespace) -> None:

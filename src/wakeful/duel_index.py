@@ -110,7 +110,8 @@ class DoubleThompson(DuelingPolicy):
     Of the arms that plausibly beat the largest share of their allowed rivals (`U_ij >= 1/2`, `U` as in
     `RelativeUCB`), the champion c beats the largest share in one draw from the posterior, Beta(1 + wins_ij,
     1 + wins_ji) for each pair. Its challenger has the largest chance to beat c in a second draw, itself having 1/2
-    where it may; arms that surely beat c (lower bound above 1/2) come last.
+    where it may; arms that surely beat c (lower bound above 1/2) come last. Where the pairs are not all those of a
+    set, its regret can be linear, as that of `RelativeUCB`.
 
     The draws are made from the decision's own coin. The law it writes is the law *given that coin*: one arm, or
     several tied in the share of rivals they beat. So the probabilities of its decisions are no propensities, and
@@ -234,11 +235,9 @@ def _ucb_law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen
 
 @kernel
 def record(wins: Floats, i: int, j: int) -> tuple[float, float]:
-    """Return the mean of i against j and the number of their duels; (1/2, 0) for an arm against itself."""
+    """Return the mean of i against j, 1/2 if they never met (or are the same), and the number of their duels."""
     n = wins[i, j] + wins[j, i]
-    if i == j or n <= 0.0:
-        return 0.5, 0.0
-    return wins[i, j] / n, n
+    return (wins[i, j] / n, n) if n > 0.0 else (0.5, 0.0)
 
 
 @kernel

@@ -173,10 +173,7 @@ class RelativeMED(Counting):
         if O:
             return self.highest(S, {j: 1 - self.mean(c, j) for j in S if j != c})
         best = max(self.mean(j, c) for j in S)
-        return self.evenly(S, [j for j in S if self.spread(j, c) * self.kl(self.mean(j, c), best) <= threshold])
-
-    def spread(self, i: int, j: int) -> float:
-        return self.n(i, j) if i != j else 0.0
+        return self.evenly(S, [j for j in S if self.n(j, c) * self.kl(self.mean(j, c), best) <= threshold])
 
 
 class DoubleThompson(RelativeUCB):

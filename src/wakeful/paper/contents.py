@@ -1,7 +1,8 @@
 """What a report is made of: sections with figures and tables, and claims with verdicts."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 
@@ -33,6 +34,13 @@ class Section:
     text: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
+
+
+class Drawn(NamedTuple):
+    """A section, and how to draw its figures, by name."""
+
+    section: Section
+    figures: Mapping[str, Callable[[], Any]]
 
 
 @dataclass(frozen=True)

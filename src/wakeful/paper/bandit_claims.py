@@ -1,0 +1,152 @@
+"""Claims about sleeping bandits that simulations decide: who beats whom, and how regrets grow."""
+
+from typing import Any
+
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
+from wakeful.paper.experiments import EXP3G, IX, PER_SET, SI, UCB
+from wakeful.paper.nash import Exploited
+from wakeful.paper.verdicts import (
+    LINEAR,
+    gap,
+    growth,
+    interval,
+    is_less,
+    is_linear,
+    is_not_less,
+    is_sublinear,
+    short,
+    together,
+)
+from wakeful.results import Results
+
+RULE_LESS = "95 % interval of the paired difference, run by run, on one side of zero"
+HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": within a tenth
+
+
+def about(results: Results) -> dict[str, Any]:
+    """Return where numbers come from."""
+    return {"world": results.world, "rounds": results.rounds, "runs": results.runs, "seed": results.seed}
+
+
+def means(results: Results, *policies: str, regret: str | None = None) -> str:
+    """Return "a 12.0, b 15.0": mean regrets at the last round."""
+    kept = results.main(regret)
+    return ", ".join(f"{name} {short(float(results.final(kept, name).mean()))}" for name in policies)
+
+
+def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
+    """Judge "SI-EXP3 outperforms S-UCB and S-EXP3" in one world."""
+    gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
+    verdict = together(map(is_less, gaps.values()))
+    listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
+    rank = next(row for row in results.summary("policy") if row.policy == SI).rank
+    best = results.summary("policy")[0].policy
+    reason = f"Rule: {RULE_LESS}, for both. Of all {len(results.policies)} policies here it is number {rank}"
+    return Claim(
+        f"beats-both-{id}",
+        where,
+        said,
+        f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
+        verdict,
+        reason + (f"; {best}, which the paper leaves out, is best." if rank > 1 else "."),
+        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}, "rank": rank},
+    )
+
+
+def stochastic(results: Results) -> Claim:
+    """Judge "it needs dependence": where losses ignore who is awake, SI-EXP3 has no lead."""
+    gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
+    listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
+    return Claim(
+        "no-lead-stochastic",
+        "Section 5, figure 2 left",
+        "SI-EXP3 outperforms the others as soon as there are dependencies: in the stochastic world, which has none, it "
+        "does not, since S-UCB and S-EXP3 are made for the best ordering.",
+        f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
+        together(map(is_not_less, gaps.values())),
+        "Rule: no difference whose 95 % interval is below zero.",
+        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}},
+    )
+
+
+def linear_baselines(results: Results) -> Claim:
+    """Judge "S-UCB and S-EXP3 incur linear regret"."""
+    exponents = {n: growth(results.checkpoints, results.curve("policy", n)) for n in (UCB, EXP3G)}
+    listed = ", ".join(f"{name} T^{exponent}" for name, exponent in exponents.items())
+    return Claim(
+        "baselines-linear",
+        "Section 5, results",
+        "Where losses depend on who is awake, S-UCB and S-EXP3 incur linear regret.",
+        f"Growth of the policy regret over the last three quarters of {results.rounds:,} rounds, dependent world: "
+        f"{listed}; regrets {means(results, UCB, EXP3G)}.",
+        together(map(is_linear, exponents.values())),
+        f"Rule: the 95 % interval of both exponents above {LINEAR}.",
+        {**about(results), "exponents": {name: list(e) for name, e in exponents.items()}},
+    )
+
+
+def long_dependent(results: Results) -> Claim:
+    """Judge whether the picture of figure 2 goes on: SI-EXP3's policy regret over a long horizon."""
+    exponent = growth(results.checkpoints, results.curve("policy", SI))
+    finals = results.final("policy", SI)
+    cured = results.final("policy", IX)
+    verdict = is_sublinear(exponent)
+    return Claim(
+        "dependence-long",
+        "Section 5, results",
+        "SI-EXP3 is able to use the dependence between losses and awake sets and to choose the right action (the paper "
+        "shows 1,000 rounds of the dependent world).",
+        f"After {results.rounds:,} rounds the policy regret of SI-EXP3 is {short(finals.mean())} on average, from "
+        f"{short(finals.min())} to {short(finals.max())} over {results.runs} runs, and grows like T^{exponent}. With "
+        f"implicit exploration it is {short(cured.mean())}, at most {short(cured.max())}; one UCB for each set has "
+        f"{short(float(results.final('policy', PER_SET).mean()))}.",
+        verdict,
+        f"Rule: sublinear if the 95 % interval of the exponent is below {LINEAR}. One rare draw, divided by its tiny "
+        "probability, freezes an expert for good; the mean is made by such runs.",
+        {**about(results), "exponent": list(exponent), "finals": finals.tolist(), "with_exploration": cured.tolist()},
+    )
+
+
+def half_and_half(found: Exploited) -> Claim:
+    """Judge "S-UCB and S-EXP3 will converge to (1/2, 1/2, 0) when Scissors is unavailable"."""
+    shares = {name: interval(found.paper_share[name]) for name in (UCB, EXP3G, SI)}
+    within = [abs(shares[name].low - HALF) <= NEAR and abs(shares[name].high - HALF) <= NEAR for name in (UCB, EXP3G)]
+    outside = [shares[name].low > HALF + NEAR or shares[name].high < HALF - NEAR for name in (UCB, EXP3G)]
+    verdict = HOLDS if all(within) else FAILS if all(outside) else IN_PART
+    listed = ", ".join(f"{name} {share}" for name, share in shares.items())
+    return Claim(
+        "half-and-half",
+        "Remark 5",
+        "In Rock-Paper-Scissors against the Nash opponent S-UCB and S-EXP3 converge to (1/2, 1/2, 0) when Scissors is "
+        "asleep, while SI-EXP3 chooses the right action, Paper.",
+        f"Share of Paper on {{Rock, Paper}} in the second half of {int(found.rounds[-1]):,} rounds: {listed}.",
+        together([verdict, HOLDS if shares[SI].low > 1.0 - NEAR else FAILS]),
+        f"Rule: 95 % intervals within {NEAR} of 1/2 for both, and above {1.0 - NEAR} for SI-EXP3.",
+        {"shares": {name: list(share) for name, share in shares.items()}, "seed": found.seed},
+    )
+
+
+def finds_nash(found: Exploited) -> Claim:
+    """Judge "can be used to converge to Nash equilibria", in self-play, for each sub-game."""
+    ends = {name: interval(found.self_play[SI][:, -1, n]) for n, name in enumerate(found.sub_games)}
+    falls = {name: growth(found.rounds, found.self_play[SI][:, :, n]) for n, name in enumerate(found.sub_games)}
+    random, fall = interval(found.random_games[SI][:, -1]), growth(found.rounds, found.random_games[SI])
+    verdicts = [is_less(exponent) for exponent in (*falls.values(), fall)]
+    listed = "; ".join(f"{name} {ends[name]}, falling like T^{falls[name]}" for name in found.sub_games)
+    return Claim(
+        "finds-nash",
+        "Section 1, contributions; Remark 5; appendix, random games (open question)",
+        "SI-EXP3 can be used to converge to Nash equilibria of two-player zero-sum games with sleeping actions.",
+        f"Exploitability of the average play after {int(found.rounds[-1]):,} rounds of self-play: {listed}; mean over "
+        f"the sub-games of random games {random}, falling like T^{fall}.",
+        together(verdicts),
+        "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls. A "
+        "measurement, not a proof. The other question of Remark 5, regret against the Nash opponent, is the row on "
+        "Rock-Paper-Scissors.",
+        {
+            "exploitability": {name: list(end) for name, end in ends.items()},
+            "exponents": {name: list(exponent) for name, exponent in falls.items()},
+            "random_games": {"exploitability": list(random), "exponent": list(fall)},
+            "seed": found.seed,
+        },
+    )

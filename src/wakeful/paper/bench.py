@@ -1,0 +1,78 @@
+"""Where the work is done: how much of it, on which cores, and what is kept so that it can go on after a stop."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeful import files
+from wakeful.compile import fingerprint
+from wakeful.lab import simulate
+from wakeful.paper.experiments import Experiment, checkpoints
+from wakeful.results import Results
+
+KIND = "wakeful study"
+Arrays = dict[str, np.ndarray[Any, Any]]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How to work: the seed of everything, the size, the executor, and the folder that keeps what is done."""
+
+    seed: int = 0
+    quick: bool = False
+    runs: int | None = None
+    jobs: int | None = None
+    executor: Executor | None = None
+    store: Path | None = None
+
+    def simulated(self, experiment: Experiment, progress: Progress | None = None) -> Results:
+        """Return the results of an experiment."""
+        rounds, runs = experiment.size(self.quick, self.runs)
+        return simulate(
+            experiment.players(rounds),
+            experiment.world,
+            rounds,
+            runs,
+            self.seed,
+            experiment.regrets,
+            checkpoints(rounds),
+            self.executor,
+            self.store,
+            progress,
+            self.jobs,
+        )
+
+    def size(self, full: int, quick: int) -> int:
+        """Return the one of two sizes that is asked for."""
+        return quick if self.quick else full
+
+    def kept(self, about: Mapping[str, Any], compute: Callable[[], Arrays]) -> Arrays:
+        """Return what `compute` does, from the folder if it was computed before; `about` tells computations apart."""
+        if self.store is None:
+            return compute()
+        text = json.dumps([dict(about), self.seed, fingerprint(), _sources()], sort_keys=True, default=repr)
+        path = self.store / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.study"
+        if path.exists():
+            try:
+                return files.read(path, KIND, lambda header, arrays: arrays)
+            except ValueError:  # half of a file cannot be, but somebody may have written to it
+                path.unlink()
+        self.store.mkdir(parents=True, exist_ok=True)
+        found = compute()
+        files.write(path, {"kind": KIND, "about": repr(dict(about))}, found)
+        return found
+
+
+def _sources() -> str:
+    """Return a digest of the files of this package: changed code is never answered from the folder."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

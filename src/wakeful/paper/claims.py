@@ -1,0 +1,122 @@
+"""All claims of the paper, in its order: which findings each needs, and who judges it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from wakeful.paper import bandit_claims as bandits
+from wakeful.paper import duel_claims as duels
+from wakeful.paper import relation_claims as related
+from wakeful.paper import theory_claims as theory
+from wakeful.paper.contents import Claim
+
+THEOREM = ("theorem-1", "theorem-1-switching")
+DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
+
+
+class Rule(NamedTuple):
+    """A claim that can be judged once these findings are there; they are handed to `judge` in this order."""
+
+    needs: tuple[str, ...]
+    judge: Callable[..., Claim]
+
+
+def judged(findings: Mapping[str, Any], seed: int, quick: bool) -> list[Claim]:
+    """Return every claim whose findings are there, each with the note whether the run was a quick one."""
+    rules = [rule for rule in RULES if all(need in findings for need in rule.needs)]
+    claims = [rule.judge(*(findings[need] for need in rule.needs)) for rule in rules]
+    if "relations" in findings:
+        claims += [theory.fixed_point(seed), duels.reductions(seed)]
+    return [replace(claim, numbers={**claim.numbers, "quick": quick}) for claim in claims]
+
+
+def _beats(name: str, where: str, what: str) -> Rule:
+    return Rule((name,), partial(bandits.beats_both, name, where, f"{DEPENDS} ({what})."))
+
+
+def _relation(judge: Callable[..., Claim]) -> Rule:
+    return Rule(("relations",), judge)
+
+
+RULES: tuple[Rule, ...] = (
+    _relation(
+        related.lemma(
+            *("lemma-1", "Lemma 1"),
+            "External regret is a sum of internal ones, R_ext(k) = sum_i R_int(i -> k), on every history.",
+            "Lemma 1",
+        )
+    ),
+    _relation(
+        related.lemma(
+            *("lemma-2", "Lemma 2"),
+            "For i.i.d. losses ordering regret is at most sum_i sum_{j no worse than i} R_int(i -> j).",
+            "Lemma 2",
+        )
+    ),
+    _relation(
+        related.lemma(
+            *("ordering-gives-external", "Section 2.2, ordering regret, case (i)"),
+            "For i.i.d. losses low ordering regret implies low external regret.",
+            "ordering bounds external",
+        )
+    ),
+    _relation(
+        related.lemma(
+            *("ordering-gives-internal", "Remark 2; Appendix A.2"),
+            "For i.i.d. losses no internal regret exceeds the ordering regret.",
+            "ordering bounds internal",
+        )
+    ),
+    _relation(
+        related.lemma(
+            *("ordering-is-policy", "Section 2.2; Appendix A.3"),
+            "Policy and ordering regret are the same for i.i.d. losses, and for i.i.d. awake sets with losses that "
+            "ignore them.",
+            *("policy is ordering", "policy is ordering, independent sets"),
+        )
+    ),
+    _relation(related.strict),
+    _relation(related.external_not_ordering),
+    _relation(related.printed_example),
+    _relation(
+        related.gap_between(
+            *("appendix-a1-corrected", "Section 2.2, ordering regret, case (ii); Appendix A.1, corrected"),
+            "With losses that depend on who is awake, low ordering regret does not imply low external regret (our "
+            "example: four arms, four sets).",
+            *("ordering without external", "ordering", "external"),
+        )
+    ),
+    _relation(
+        related.gap_between(
+            *("external-not-internal", "Section 2.4; Remark 2"),
+            "Low external regret does not imply low internal regret, even if nobody sleeps.",
+            *("external without internal", "external", "internal"),
+        )
+    ),
+    Rule(("adversarial", "relations"), theory.open_question),
+    Rule(THEOREM, theory.printed),
+    Rule(THEOREM, theory.corrected),
+    Rule(THEOREM, theory.sharpened),
+    Rule(THEOREM, theory.root),
+    Rule(THEOREM, theory.online),
+    Rule(("stochastic",), theory.consequences),
+    Rule(("line-12",), theory.line_twelve),
+    Rule(("stochastic",), bandits.stochastic),
+    _beats("dependent", "Section 5, figure 2 middle", "the dependent world"),
+    _beats("rock-paper-scissors", "Section 5, figure 2 right", "Rock-Paper-Scissors against the Nash opponent"),
+    _beats("random-dependence", "Appendix D.1, figure 3 left", "random dependence"),
+    _beats("random-games", "Appendix D.1, figure 3 right", "random games against the Nash opponent"),
+    Rule(("dependent-long",), bandits.linear_baselines),
+    Rule(("dependent-long",), bandits.long_dependent),
+    Rule(("nash",), bandits.half_and_half),
+    Rule(("nash",), bandits.finds_nash),
+    Rule(("duels-awake",), duels.theorem_two_awake),
+    Rule(("duels-awake",), duels.root_of_duels),
+    Rule(("path",), duels.theorem_two_path),
+    Rule(("duels-4",), duels.best_pair),
+    Rule(("duels-4",), partial(duels.ucb_outperforms, 4)),
+    Rule(("duels-30",), partial(duels.ucb_outperforms, 30)),
+    Rule(("categories",), duels.categories),
+    Rule(("categories",), duels.ucb_linear),
+)

@@ -1,0 +1,114 @@
+"""The folder of a report: ours or empty before any work, and everything in it written whole or not at all."""
+
+import json
+import os
+import platform
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from wakeful.inputs import must_be
+from wakeful.paper.contents import Claim
+from wakeful.results import Results
+
+MARK = ".wakeful-report"  # says that a folder is ours, from its first moment on
+WORK = ".work"  # finished units of work
+PACKAGES = ("wakeful", "numpy", "numba", "scipy", "matplotlib", "pyarrow")
+
+
+def opened(path: str | os.PathLike[str]) -> Path:
+    """Return the folder, made if need be, or say why no report can be written there."""
+    out = Path(path)
+    if out.exists() and not out.is_dir():
+        raise ValueError(must_be("--out", "a folder", str(out)))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()) and not (out / MARK).is_file():
+            raise ValueError(must_be("--out", "a new or empty folder, or one of an earlier report", str(out)))
+        write(out / MARK, "Written by `wakeful reproduce`, which goes on from what is in .work.\n")
+        for name in (WORK, "figures", "results"):
+            (out / name).mkdir(exist_ok=True)
+    except OSError as problem:
+        raise ValueError(must_be("--out", "a folder that can be written to", str(out)) + f": {problem}") from None
+    return out
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain data; what is not a number has no place in JSON and becomes null."""
+    write(path, json.dumps(_plain(value), indent=1, allow_nan=False) + "\n")
+
+
+def write_claims(out: Path, claims: Sequence[Claim]) -> None:
+    """Write `claims.json`."""
+    write_json(out / "claims.json", [claim.to_dict() for claim in claims])
+
+
+def write_results(out: Path, found: Mapping[str, Results]) -> None:
+    """Write one Parquet file for each experiment, and one of all with a column that names it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = []
+    for name, results in found.items():
+        path = out / "results" / f"{name}.parquet"
+        results.save(path)
+        table = pq.read_table(path).replace_schema_metadata(None)
+        tables.append(table.add_column(0, "experiment", pa.array([name] * len(table)).dictionary_encode()))
+    for old in (out / "results").glob("*.parquet"):
+        if old.stem not in found:
+            old.unlink()
+    if tables:
+        part = out / ".results.parquet.part"
+        pq.write_table(pa.concat_tables(tables, promote_options="default"), part)
+        part.replace(out / "results.parquet")
+
+
+def manifest(command: Sequence[str], seed: int, quick: bool, **more: Any) -> dict[str, Any]:
+    """Return what somebody needs who wants the same numbers again."""
+    return {
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "command": list(command),
+        "seed": seed,
+        "quick": quick,
+        "machine": {
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            "byte_order": sys.byteorder,
+        },
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        **more,
+    }
+
+
+def _version(package: str) -> str | None:
+    """Return the version of a package, if it is installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """Return data with null in place of numbers that are none."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if value - value == 0.0 else None
+    return value

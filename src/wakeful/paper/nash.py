@@ -1,0 +1,98 @@
+"""The paper's question on games: does SI-EXP3 find the Nash equilibrium of every sub-game?
+
+In self-play two learners meet, each seeing its own loss only; against the Nash opponent one learner meets somebody who
+plays the equilibrium already. How far from it the average play is, is its exploitability, for each sub-game.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wakeful.entries import Floats, Ints, Mask
+from wakeful.games import Game, gaps, random_game, rock_paper_scissors
+from wakeful.paper.bench import Bench
+from wakeful.paper.experiments import EXP3G, IX, OURS, PAPERS, SI, UCB
+from wakeful.play import play
+from wakeful.policy import Policy
+from wakeful.worlds import NashOpponent, self_play
+from wakeful.worlds.draws import awake_sets
+from wakeful.worlds.paper import PAIRS_AND_ALL
+
+PLAYERS: dict[str, Policy] = {name: (PAPERS | OURS)[name] for name in (SI, IX, UCB, EXP3G)}
+ACTIONS = ("Rock", "Paper", "Scissors")
+N_ARMS, N_SETS = 5, 4  # of the random games
+
+
+class Exploited(NamedTuple):
+    """How much the average play of each policy can be exploited."""
+
+    rounds: Ints  # (C,), checkpoints
+    sub_games: tuple[str, ...]  # of Rock-Paper-Scissors
+    self_play: dict[str, Floats]  # policy: (runs, C, sub-games)
+    random_games: dict[str, Floats]  # policy: (runs, C), the mean over the sub-games of a random game
+    against_nash: dict[str, Floats]  # policy: (runs, C, sub-games), what the learner alone can lose
+    paper_share: dict[str, Floats]  # policy: (runs,), of Paper in {Rock, Paper}, second half, against the Nash opponent
+    seed: int
+
+
+def studied(bench: Bench) -> Exploited:
+    """Let every player play itself and the Nash opponent."""
+    rounds, runs = bench.size(100_000, 20_000), bench.runs or bench.size(10, 4)
+    marks = np.unique(np.geomspace(50, rounds, 24).astype(np.int64))
+    found: dict[str, dict[str, Floats]] = {"self": {}, "random": {}, "nash": {}, "share": {}}
+    for name, policy in PLAYERS.items():
+        about = {"study": "nash", "policy": repr(policy), "rounds": rounds, "runs": runs}
+        arrays = bench.kept(about, lambda policy=policy: _studied(policy, runs, rounds, marks, bench.seed))  # type: ignore[misc]
+        for key, own in found.items():
+            own[name] = arrays[key]
+    sub_games = tuple(" or ".join(ACTIONS[k] for k in members) for members in PAIRS_AND_ALL)
+    return Exploited(marks, sub_games, found["self"], found["random"], found["nash"], found["share"], bench.seed)
+
+
+def _studied(policy: Policy, runs: int, rounds: int, marks: Ints, seed: int) -> dict[str, Any]:
+    """Return the exploitabilities of one policy in all runs."""
+    masks = _masks(PAIRS_AND_ALL, 3)
+    game = rock_paper_scissors()
+    kept: dict[str, list[Any]] = {"self": [], "random": [], "nash": [], "share": []}
+    for run in range(runs):
+        rng = np.random.default_rng([seed, run])
+        kept["self"].append(_self_play(game, policy, masks, rounds, marks, rng))
+        other = random_game(N_ARMS, rng)
+        sets = awake_sets(rng, N_SETS, N_ARMS, smallest=2)
+        kept["random"].append(_self_play(other, policy, sets, rounds, marks, rng).mean(axis=1))
+        gained, share = _against_nash(game, policy, rounds, marks, rng)
+        kept["nash"].append(gained)
+        kept["share"].append(share)
+    return {name: np.array(values) for name, values in kept.items()}
+
+
+def _self_play(game: Game, policy: Policy, masks: Mask, rounds: int, marks: Ints, rng: np.random.Generator) -> Floats:
+    """Return the exploitability (C, sub-games) of a policy's average play against itself, in the order of `masks`."""
+    awake = masks[rng.integers(len(masks), size=rounds)]
+    found = self_play(game, policy, policy, awake, int(rng.integers(2**32)), checkpoints=marks)
+    places = [int(np.flatnonzero((found.awake_rows == mask).all(axis=1))[0]) for mask in masks]
+    values: Floats = found.exploitability[:, places]
+    return values
+
+
+def _against_nash(
+    game: Game, policy: Policy, rounds: int, marks: Ints, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """Return what the learner's average play loses at worst beyond the game's value, and its share of Paper."""
+    masks = _masks(PAIRS_AND_ALL, 3)
+    block = next(NashOpponent(game, PAIRS_AND_ALL).blocks(rng, rounds))
+    choices = play(policy, block.awake, block.losses, rng)
+    which = (block.awake[:, np.newaxis] == masks).all(axis=2).argmax(axis=1)
+    counts = np.zeros((rounds, len(masks), 3))
+    counts[np.arange(rounds), which, choices] = 1.0
+    sums = np.cumsum(counts, axis=0)[marks - 1]
+    shares = sums / np.maximum(sums.sum(axis=2, keepdims=True), 1.0)
+    late = np.arange(rounds) >= rounds // 2
+    columns = np.array([game.nash(mask, mask).column for mask in masks])
+    lost = np.stack([gaps(game.losses, row, columns, masks, masks) for row in shares])
+    return lost, float((choices[late & (which == 0)] == 1).mean())
+
+
+def _masks(sets: tuple[tuple[int, ...], ...], n_arms: int) -> Mask:
+    """Return one row of truth values for each set."""
+    return np.array([[k in members for k in range(n_arms)] for members in sets])

@@ -1,0 +1,171 @@
+"""`wakeful reproduce`: every experiment of the paper, every claim judged, and a report of both."""
+
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wakeful import plots
+from wakeful.inputs import one_of, whole
+from wakeful.paper import evidence, folder, line_twelve, nash, report
+from wakeful.paper.bench import Bench
+from wakeful.paper.claims import judged
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
+from wakeful.paper.experiments import Experiment, experiments
+from wakeful.paper.progress import Bars, bars
+from wakeful.paper.sections import drawn
+from wakeful.results import Results
+
+TITLE = "One Arrow, Two Kills, played again"
+STUDIES: dict[str, Callable[[Bench], Any]] = {
+    "relations": evidence.studied,
+    "line-12": line_twelve.studied,
+    "nash": nash.studied,
+}
+STUDY_WEIGHT = 2_000_000  # rounds that a study is worth on the overall bar
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What came of it: the claims, whether the run was a quick one, and where the report is."""
+
+    claims: tuple[Claim, ...]
+    quick: bool
+    out: Path
+
+
+def reproduce(
+    out: str | Path = "wakeful-report",
+    *,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    only: Iterable[str] = (),
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    quiet: bool = True,
+    command: Sequence[str] = ("wakeful", "reproduce"),
+) -> Reproduced:
+    """Run the experiments of the paper and ours, judge its claims, and write a report into the folder `out`.
+
+    The numbers depend on `seed`, `quick` and `runs` only. Stopped at any moment and called again with the same `out`,
+    it goes on where it stopped.
+
+    Parameters:
+        out: a new or empty folder, or that of an earlier report
+        quick: fewer runs and shorter horizons
+        runs: of every experiment, instead of the usual number
+        seed: of everything
+        only: experiments or figures, by name; nothing: all
+        jobs: how many units of work at a time without an executor
+        executor: like `concurrent.futures.Executor`, such as Dask's
+        quiet: whether there are no progress bars
+        command: how the manifest says this was called
+    """
+    whole("seed", seed, "a whole number from 0", 0)
+    for name, value in (("runs", runs), ("jobs", jobs)):
+        if value is not None:
+            whole(name, value, "a whole number from 1", 1)
+    chosen = selected(only)
+    place = folder.opened(out)
+    bench = Bench(seed, quick, runs, jobs, executor, place / folder.WORK)
+    began = time.perf_counter()
+    findings, seconds = _found(bench, chosen, quiet)
+    claims = judged(findings, seed, quick)
+    sections = _drawn(place, findings)
+    results = {name: found for name, found in findings.items() if isinstance(found, Results)}
+    folder.write_results(place, results)
+    folder.write_claims(place, claims)
+    about = folder.manifest(
+        command,
+        seed,
+        quick,
+        only=sorted(only),
+        wall_time={"experiments": seconds, "all": round(time.perf_counter() - began, 3)},
+        sizes={name: {"rounds": found.rounds, "runs": found.runs} for name, found in results.items()},
+    )
+    folder.write_json(place / "MANIFEST.json", about)
+    report.write(place, TITLE, sections, claims, about, quick)
+    return Reproduced(tuple(claims), quick, place)
+
+
+def names() -> dict[str, tuple[str, ...]]:
+    """Return what `--only` takes: every experiment by its id, every figure by the experiments that it shows."""
+    known = {experiment.id: (experiment.id,) for experiment in experiments()} | {name: (name,) for name in STUDIES}
+    figures: dict[str, tuple[str, ...]] = {"figure-1": ("relations",)}
+    for experiment in experiments():
+        if experiment.figure != "beyond":
+            figures[experiment.figure] = (*figures.get(experiment.figure, ()), experiment.id)
+    return figures | known
+
+
+def selected(only: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of what is asked for, in the order of the report; nothing asked for is everything."""
+    known = names()
+    every = tuple(name for name, ids in known.items() if ids == (name,))
+    asked = {id for name in only for id in known[one_of("--only", name, known)]}
+    return tuple(name for name in every if name in asked) if asked else every
+
+
+def table(done: Reproduced) -> str:
+    """Return the closing table: verdict, place in the paper, claim."""
+    wide = max((len(claim.verdict) for claim in done.claims), default=0)
+    lines = []
+    for claim in done.claims:
+        words = textwrap.wrap(f"{claim.id}: {claim.claim}", 100 - wide)
+        lines += [f"{claim.verdict:<{wide}}  {words[0]}", *(f"{'':<{wide}}  {rest}" for rest in words[1:])]
+    counts = ", ".join(f"{sum(c.verdict == v for c in done.claims)} {v}" for v in (HOLDS, IN_PART, FAILS))
+    lines += ["", f"{len(done.claims)} claims: {counts}."]
+    if done.quick:
+        lines.append(
+            "A quick run: fewer runs and shorter horizons than in the paper. Good for a look, not for a citation."
+        )
+    return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
+
+
+def _found(bench: Bench, chosen: Sequence[str], quiet: bool) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return what each experiment and study found, and how many seconds it took."""
+    known = {experiment.id: experiment for experiment in experiments()}
+    weights = {name: _weight(bench, known.get(name)) for name in chosen}
+    findings: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
+    with bars(sum(weights.values()), quiet) as shown:
+        for name in chosen:
+            began = time.perf_counter()
+            findings[name] = _one(bench, name, known.get(name), shown, weights[name])
+            seconds[name] = round(time.perf_counter() - began, 3)
+    return findings, seconds
+
+
+def _one(bench: Bench, name: str, experiment: Experiment | None, shown: Bars, weight: int) -> Any:
+    """Return one finding."""
+    with shown.part(name, weight) as move:
+        return STUDIES[name](bench) if experiment is None else bench.simulated(experiment, move)
+
+
+def _weight(bench: Bench, experiment: Experiment | None) -> int:
+    """Return how much work an experiment is, roughly, in rounds of a small one."""
+    if experiment is None:
+        return STUDY_WEIGHT // (10 if bench.quick else 1)
+    rounds, runs = experiment.size(bench.quick, bench.runs)
+    return int(rounds * runs * len(experiment.players(rounds)) * (1.0 + experiment.world.n_arms / 10.0))
+
+
+def _drawn(out: Path, findings: dict[str, Any]) -> list[Any]:
+    """Draw all figures, as SVG and PNG, and return the sections."""
+    sections = []
+    kept = set()
+    for section, figures in drawn(findings):
+        for name, draw in figures.items():
+            figure = draw()
+            for ending in ("svg", "png"):
+                plots.save(figure, out / "figures" / f"{name}.{ending}")
+            kept.add(name)
+        sections.append(section)
+    for old in (out / "figures").iterdir():
+        if old.stem not in kept:
+            old.unlink()
+    return sections

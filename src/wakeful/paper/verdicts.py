@@ -1,0 +1,173 @@
+"""How verdicts come about: rules that take numbers and return HOLDS, IN_PART or FAILS, and intervals to judge by."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wakeful.entries import Floats
+from wakeful.inputs import must_be, numbers
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART
+from wakeful.results import Results
+
+CONFIDENCE = 0.95
+LINEAR = 0.9  # an exponent of growth above which a regret is called linear
+ROOT = 0.5  # the exponent of the square root
+MARGIN = 0.05  # by which an exponent may exceed it, since lower terms bend a curve at any finite horizon
+
+
+class Interval(NamedTuple):
+    """A mean and what it lies between, with 95 % confidence; of one run alone the ends are not known."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Print the mean and both ends."""
+        return f"{short(self.mean)} [{short(self.low)}, {short(self.high)}]"
+
+
+def short(value: float) -> str:
+    """Return a number with as many digits as one reads: none after the point from 100 on, three below 1."""
+    size = abs(value)
+    if not math.isfinite(value):
+        return "?"
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
+    return f"{0.0 + round(value, digits):,.{digits}f}"
+
+
+def interval(values: ArrayLike) -> Interval:
+    """Return the mean of some runs and its confidence interval (Student's t).
+
+    >>> print(interval([1.0, 2.0, 3.0]))
+    2.00 [-0.484, 4.48]
+    """
+    sample = numbers("values", values, "one number for each run")
+    if sample.ndim != 1 or sample.size == 0:
+        raise ValueError(must_be("values", "one number for each run", values))
+    mean = float(sample.mean())
+    if sample.size < 2:
+        return Interval(mean, -math.inf, math.inf)
+    reach = _reach(sample.size) * float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return Interval(mean, mean - reach, mean + reach)
+
+
+def gap(results: Results, first: str, second: str, regret: str | None = None) -> Interval:
+    """Return the paired difference of two policies' regrets at the last round, the first less the second."""
+    kept = results.main(regret)
+    return interval(results.final(kept, first) - results.final(kept, second))
+
+
+def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Interval:
+    """Return the exponent a of `T^a` with which a mean regret grew over the last part of the horizon.
+
+    `a = log(R_T / R_s) / log(T / s)`, R the means over runs, s about `since` T; the interval is the jackknife's, which
+    leaves out one run at a time. A regret that is not positive has not grown: its exponent is 0.
+
+    Parameters:
+        checkpoints: the rounds at which the regret is known
+        curves: (runs, checkpoints)
+        since: the share of the horizon before which growth does not count
+
+    >>> t = np.arange(1, 101)
+    >>> print(growth(t, np.sqrt([t, t, t])))
+    0.500 [0.500, 0.500]
+    """
+    marks = numbers("checkpoints", checkpoints, "numbers of rounds")
+    at = min(int(np.searchsorted(marks, since * marks[-1])), marks.size - 2)
+    stretch = math.log(marks[-1] / marks[at])
+    runs = len(curves)
+    ends = curves[:, [at, -1]]
+    exponent = _exponent(ends.mean(axis=0), stretch)
+    if runs < 2:
+        return Interval(exponent, -math.inf, math.inf)
+    left_out = np.array([_exponent((ends.sum(axis=0) - own) / (runs - 1), stretch) for own in ends])
+    error = math.sqrt((runs - 1) / runs * float(((left_out - left_out.mean()) ** 2).sum()))
+    reach = _reach(runs) * error
+    return Interval(exponent, exponent - reach, exponent + reach)
+
+
+def is_less(difference: Interval) -> str:
+    """Judge "the first is less": HOLDS if the whole interval of the difference is below 0, FAILS if it is above.
+
+    >>> is_less(Interval(-3.0, -5.0, -1.0)), is_less(Interval(1.0, -1.0, 3.0)), is_less(Interval(2.0, 1.0, 3.0))
+    ('holds', 'holds in part', 'does not hold')
+    """
+    if difference.high < 0.0:
+        return HOLDS
+    return FAILS if difference.low > 0.0 else IN_PART
+
+
+def is_not_less(difference: Interval) -> str:
+    """Judge "the first is not less": FAILS if the whole interval of the difference is below 0, else HOLDS."""
+    return FAILS if difference.high < 0.0 else HOLDS
+
+
+def is_below(value: Interval, bound: float) -> str:
+    """Judge "at most the bound": HOLDS if the whole interval is, FAILS if none of it is.
+
+    >>> is_below(Interval(5.0, 4.0, 6.0), 7.0), is_below(Interval(5.0, 4.0, 6.0), 3.0)
+    ('holds', 'does not hold')
+    """
+    if value.high <= bound or (math.isinf(value.high) and value.mean <= bound):
+        return HOLDS
+    return FAILS if value.low > bound else IN_PART
+
+
+def is_linear(exponent: Interval) -> str:
+    """Judge "linear": HOLDS if the whole interval of the exponent is above 0.9, FAILS if it is below."""
+    if exponent.low > LINEAR:
+        return HOLDS
+    return FAILS if exponent.high < LINEAR else IN_PART
+
+
+def is_root(exponent: Interval) -> str:
+    """Judge "of order sqrt(T)": HOLDS if some of the interval is at most 1/2 (and a margin), FAILS if 1 is in it.
+
+    >>> is_root(Interval(0.52, 0.45, 0.59)), is_root(Interval(0.7, 0.6, 0.8)), is_root(Interval(0.9, 0.7, 1.1))
+    ('holds', 'holds in part', 'does not hold')
+    """
+    if exponent.high >= 1.0:
+        return FAILS
+    return HOLDS if exponent.low <= ROOT + MARGIN else IN_PART
+
+
+def is_sublinear(exponent: Interval) -> str:
+    """Judge "sublinear": HOLDS if the whole interval of the exponent is below 0.9, FAILS if it is above."""
+    if exponent.high < LINEAR:
+        return HOLDS
+    return FAILS if exponent.low > LINEAR else IN_PART
+
+
+def is_true(answers: Iterable[bool]) -> str:
+    """Judge what must be so in every case: HOLDS if it is, FAILS if it never is, IN_PART if it sometimes is."""
+    return together(HOLDS if answer else FAILS for answer in answers)
+
+
+def together(verdicts: Iterable[str]) -> str:
+    """Join verdicts on the parts of a claim: all hold, none does, or some do.
+
+    >>> together([HOLDS, HOLDS]), together([HOLDS, FAILS]), together([FAILS, FAILS])
+    ('holds', 'holds in part', 'does not hold')
+    """
+    found = set(verdicts)
+    if not found:
+        raise ValueError(must_be("verdicts", "one or more", verdicts))
+    return found.pop() if len(found) == 1 else IN_PART
+
+
+def _exponent(ends: Floats, stretch: float) -> float:
+    """Return how fast a mean grew from one end to the other."""
+    if ends[1] <= 0.0:
+        return 0.0
+    return math.log(ends[1] / ends[0]) / stretch if ends[0] > 0.0 else math.inf
+
+
+def _reach(runs: int) -> float:
+    """Return how many standard errors a confidence interval reaches to either side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(runs - 1, 0.5 + CONFIDENCE / 2.0))

@@ -1,0 +1,218 @@
+"""StablePair: the pair that nobody wants to leave, on any set of allowed pairs; `docs/stable-pair.md` has the proof."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.compile import kernel
+from wakeful.duel_index import PairState, no_duels, pair_learn, pair_remember
+from wakeful.duel_policy import DuelingPolicy, DuelKernels
+from wakeful.entries import Floats, Ints, Mask
+
+CHARGE = 2.0  # radii of its own that a pair may cost and still be played
+SPARE = 0.08  # what any pair may cost beside that, in sqrt(log t / t) for each allowed pair
+PATIENCE = 4.0  # how often a wide pair of a cycle is played, in (rounds a pair)^(2/3)
+UNPLAYED = 1.5  # the index of a pair that never met: above all others
+CLOSE = 1e-12  # sums of roundings
+
+
+@dataclass(frozen=True)
+class StablePair(DuelingPolicy):
+    """Look for the pair in which each is the other's best reply, whatever pairs are allowed.
+
+    Preferences must have a total order that does not depend on what is awake; then the best arm that has a partner and
+    its best partner are such a pair, and cost nothing. U_ij is an upper confidence bound of "i beats j", lowered where
+    the order that is certain already implies less; the reply to j is the allowed arm with the largest U_ij. From the
+    arm with the fewest rivals it surely loses to, go from reply to reply and play the first pair whose regret can be no
+    more than its own uncertainty. Where replies go in a circle, some reply must be wrong: the widest pair of the circle
+    is played now and then, else the one that can cost least.
+
+    Its expected regret is of the order K^(2/3) T^(2/3) at most, against adaptive adversaries, and K^2 sqrt(T log T) where
+    replies never go in a circle; no policy has sqrt(T) on all graphs. Where preferences depend on what is awake
+    (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to take. Ties go to the lower index.
+
+    >>> StablePair().start(n_arms=3).wins.shape
+    (3, 3)
+    """
+
+    symmetric: ClassVar[bool] = False  # ties go to the lower index
+
+    @property
+    def kernels(self) -> DuelKernels:
+        """The compiled half."""
+        return DuelKernels(_law, pair_learn, pair_remember)
+
+    def start(self, n_arms: int, size: int = 2) -> PairState:
+        """Return no duels."""
+        return no_duels(n_arms)
+
+
+class Replies(NamedTuple):
+    """For every arm j: the allowed arm with the largest index against it, and that index."""
+
+    arm: Ints  # (K,), -1 where j has no partner
+    index: Floats  # (K,)
+
+
+@kernel
+def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
+    """Play an arm and its reply; each further arm of a battle is the one whose worst index against those is best."""
+    t = state.clock[0] + 1
+    upper = indices(state.wins, math.log(max(t, 2)))
+    if chosen.size < 2:
+        leader = _leader(state.wins, upper, pairs)
+        radii = _radii(upper)
+        close_order(upper)
+        replies = _replies(upper, pairs)
+        p[_first(state.wins, t, pairs, leader, radii, replies) if chosen.size == 0 else replies.arm[chosen[0]]] = 1.0
+        return
+    best, most = awake[0], -np.inf
+    for k in awake:
+        worst = np.inf
+        for c in chosen:
+            worst = min(worst, upper[k, c])
+        if worst > most:
+            best, most = k, worst
+    p[best] = 1.0
+
+
+@kernel
+def indices(wins: Floats, log_t: float) -> Floats:
+    """Return U: upper confidence bounds of "row beats column" at level log t, by Massart's inequality; U_ii = 1/2.
+
+    U solves (U - m)^2 = 2 x (1 - x) log(t) / n with x = (m + 2 U) / 3: no wider than Hoeffding's, much narrower where m
+    is near 0 or 1.
+    """
+    n_arms = len(wins)
+    upper = np.empty((n_arms, n_arms))
+    for i in range(n_arms):
+        for j in range(n_arms):
+            n = wins[i, j] + wins[j, i]
+            upper[i, j] = 0.5 if i == j else UNPLAYED
+            if i != j and n > 0.0:
+                mean, level = wins[i, j] / n, log_t / n
+                scale = 1.0 + 8.0 * level / 9.0
+                half = (1.0 - 2.0 * mean) * level * 2.0 / 3.0
+                spread = math.sqrt(half * half + 2.0 * level * mean * (1.0 - mean) * scale)
+                upper[i, j] = mean + (half + spread) / scale
+    return upper
+
+
+@kernel
+def _radii(upper: Floats) -> Floats:
+    """Return half the width of what is known of each pair."""
+    n_arms = len(upper)
+    radii = np.empty((n_arms, n_arms))
+    for i in range(n_arms):
+        for j in range(n_arms):
+            radii[i, j] = max(0.5 * (upper[i, j] + upper[j, i] - 1.0), 0.0)
+    return radii
+
+
+@kernel
+def _leader(wins: Floats, upper: Floats, pairs: Mask) -> int:
+    """Return the arm that is surely not the best reply to the fewest of its partners; of equals the one that won most.
+
+    It surely is not the best reply to j if some other partner of j surely beats j more often, or j itself does.
+    """
+    n_arms = len(upper)
+    leader, fewest, most = -1, n_arms + 1, -np.inf
+    floors = np.full(n_arms, 0.5)
+    for j in range(n_arms):
+        for k in range(n_arms):
+            if pairs[j, k]:
+                floors[j] = max(floors[j], 1.0 - upper[j, k])
+    for i in range(n_arms):
+        lost, partners, net = 0, 0, 0.0
+        for j in range(n_arms):
+            net += wins[i, j] - wins[j, i]
+            partners += int(pairs[i, j])
+            lost += int(pairs[i, j] and upper[i, j] < floors[j])
+        if partners > 0 and (lost < fewest or (lost == fewest and net > most)):
+            leader, fewest, most = i, lost, net
+    return leader
+
+
+@kernel
+def close_order(upper: Floats) -> None:
+    """Lower U by the order that it makes certain.
+
+    y is surely better than x if `1 - U[w, y] > U[x, w]` for some w. Then whatever x may reach, y may too, and the other
+    way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. One y for each x, its captain, is enough to gain most of it.
+    """
+    n_arms = len(upper)
+    strongest = np.empty(n_arms, np.int64)  # against each arm, the one with the largest lower bound
+    for w in range(n_arms):
+        strongest[w] = w
+        for y in range(n_arms):
+            if upper[w, y] < upper[w, strongest[w]]:
+                strongest[w] = y
+    losses = np.zeros(n_arms, np.int64)
+    for x in range(n_arms):
+        for w in range(n_arms):
+            losses[x] += int(1.0 - upper[w, strongest[w]] > upper[x, w])
+    captains = np.full(n_arms, -1)
+    for x in range(n_arms):
+        for w in range(n_arms):
+            y = strongest[w]
+            if 1.0 - upper[w, y] > upper[x, w] and (captains[x] < 0 or losses[y] < losses[captains[x]]):
+                captains[x] = y
+    order = np.argsort(losses, kind="mergesort")
+    for x in order:
+        for w in range(n_arms):
+            if captains[x] >= 0:
+                upper[x, w] = min(upper[x, w], upper[captains[x], w])
+    for x in order[::-1]:
+        for w in range(n_arms):
+            if captains[x] >= 0:
+                upper[w, captains[x]] = min(upper[w, captains[x]], upper[w, x])
+
+
+@kernel
+def _replies(upper: Floats, pairs: Mask) -> Replies:
+    """Return the best reply to each arm; of equals the first."""
+    n_arms = len(upper)
+    arm, index = np.full(n_arms, -1), np.full(n_arms, -1.0)
+    for j in range(n_arms):
+        for i in range(n_arms):
+            if pairs[i, j] and upper[i, j] > index[j]:
+                arm[j], index[j] = i, upper[i, j]
+    return Replies(arm, index)
+
+
+@kernel
+def _cost(replies: Replies, i: int) -> float:
+    """Return what i and its reply can cost at most: half of what the best replies to both win more than one."""
+    return 0.5 * (replies.index[i] + replies.index[replies.arm[i]] - 1.0)
+
+
+@kernel
+def _first(wins: Floats, t: int, pairs: Mask, leader: int, radii: Floats, replies: Replies) -> int:
+    """Return the arm whose reply is played against it."""
+    n_arms = len(wins)
+    slack = SPARE * 0.5 * pairs.sum() * math.sqrt(math.log(max(t, 2)) / t)
+    i = leader
+    for _ in range(n_arms + 1):
+        if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + CLOSE:
+            return i
+        i = replies.arm[i]
+    return _of_circle(wins, t, i, leader, radii, replies)
+
+
+@kernel
+def _of_circle(wins: Floats, t: int, i: int, leader: int, radii: Floats, replies: Replies) -> int:
+    """Return an arm of the circle of replies that `i` is on, or the leader where its pair can cost no more."""
+    n_arms = len(wins)
+    widest, cheapest, k = i, i, replies.arm[i]
+    while k != i:
+        if radii[k, replies.arm[k]] > radii[widest, replies.arm[widest]]:
+            widest = k
+        if _cost(replies, k) < _cost(replies, cheapest):
+            cheapest = k
+        k = replies.arm[k]
+    other = replies.arm[widest]
+    if wins[widest, other] + wins[other, widest] < PATIENCE * (2.0 * t / (n_arms * (n_arms - 1.0))) ** (2.0 / 3.0):
+        return widest
+    return leader if _cost(replies, leader) <= 2.0 * radii[widest, other] + CLOSE else cheapest

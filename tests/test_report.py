@@ -1,0 +1,256 @@
+"""The report: complete, escaped, the same every time, and opened in a real browser."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import browser
+import wakeful as wk
+from wakeful import plots
+from wakeful.paper import report
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim, Picture, Section, Table
+
+WINDOWS = {"desktop": 1280, "phone": 360, "smallest": 320}
+NASTY = '<script>alert("x")</script> & `a < b`'
+CLAIMS = (
+    Claim("one", "Lemma 1", NASTY, "0.0 [0.0, 0.1], seed 0", HOLDS, "an identity"),
+    Claim("two", "Theorem 1", "a bound", "31 [28, 34]; bound 163", IN_PART, "kept, but not proven"),
+    Claim("three", "Theorem 2", "a bound for any pairs", "113,204; bound 82,546", FAILS, "on a path"),
+)
+MANIFEST = {"command": ["wakeful", "reproduce", "--out", "my folder"], "seed": 0, "versions": {"wakeful": "1.2.3"}}
+
+
+def sections() -> tuple[Section, ...]:
+    """Return what a report has: figures of every kind, narrow and wide, and a table wider than a phone."""
+    numbers = tuple(f"{n},000 [1, 2]" for n in range(9))
+    table = Table("regrets", ("policy", *("mean" for _ in numbers)), (("SI-EXP3", *numbers), (NASTY, *numbers)))
+    names = ("relations", "curves", "heat", "strip", "wide")
+    pictures = tuple(Picture(name, f"What {name} shows, {NASTY}", f'"{name}" & more') for name in names)
+    first = Section("figure-1", f"Figure 1 {NASTY}", (f"Text with `code`, {NASTY}",), pictures[:1])
+    return first, Section("figure-2", "Figure 2", ("More.",), pictures[1:], (table,))
+
+
+def draw(folder: Path) -> None:
+    """Write the figures of `sections`."""
+    results = wk.simulate(
+        {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}, wk.worlds.Dependent(), 200, 3, regrets=("policy", "internal")
+    )
+    arrows = [plots.Arrow("a", "b", True, "Lemma 1"), plots.Arrow("b", "a", False, "T = 600: 0 and 100")]
+    figures = {
+        "relations": plots.relation_diagram({"a": "internal", "b": "external"}, arrows, "<Figure> & 1"),
+        "curves": plots.curve_panels([("one", results), ("two", results)], "policy"),
+        "heat": plots.internal_heat_map(results, "UCB"),
+        "strip": plots.availability_strip(np.eye(4, dtype=np.bool_), np.arange(4)),
+        "wide": plots.curve_panels([(str(n), results) for n in range(3)], columns=3),
+    }
+    folder.mkdir()
+    for name, figure in figures.items():
+        plots.save(figure, folder / f"{name}.svg")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small report."""
+    out = tmp_path_factory.mktemp("report")
+    draw(out / "figures")
+    report.write(out, f"Title {NASTY}", sections(), CLAIMS, MANIFEST, quick=True)
+    return out
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    """Return a running browser."""
+    binary = browser.find()
+    if binary is None:
+        pytest.skip(browser.MISSING)
+    with browser.running(binary) as running:
+        yield running
+
+
+class Outline(HTMLParser):
+    """What a page consists of: its elements, their ids, links and words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: set[str] = set()
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            elif name in {"href", "xlink:href", "src", "aria-labelledby"} and not (value or "").startswith("data:"):
+                self.links.add((value or "") if name != "aria-labelledby" else f"#{value}")
+            self.links |= {f"#{name}" for name in re.findall(r"url\(#(.+?)\)", value or "")}
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_everything_is_there_and_escaped(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Outline(text)
+    assert page.tags["script"] == 0
+    assert page.tags["figure"] == page.tags["figcaption"] == 5
+    assert page.tags["caption"] == page.tags["table"] == 2
+    for claim in CLAIMS:
+        for words in (claim.where, claim.measured, claim.verdict, claim.reason):
+            assert words in page.words
+    for words in ('<script>alert("x")</script> & a < b', "Quick run.", "1.2.3", "wakeful reproduce --out 'my folder'"):
+        assert words in page.words
+    assert "<code>a &lt; b</code>" in text
+
+
+def test_ids_are_unique_and_links_lead_somewhere_in_the_page(folder: Path) -> None:
+    page = Outline((folder / "report.html").read_text(encoding="utf-8"))
+    assert len(set(page.ids)) == len(page.ids)
+    assert {link for link in page.links if link.removeprefix("#") not in page.ids} == set()
+    assert {"#claim-three", "#figure-2", "#again"} <= page.links
+
+
+def test_the_same_input_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    draw(tmp_path / "figures")
+    report.write(tmp_path, f"Title {NASTY}", sections(), CLAIMS, MANIFEST, quick=True)
+    assert (tmp_path / "report.html").read_bytes() == (folder / "report.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["figures", "report.html"]
+
+
+def test_a_full_run_has_no_banner_and_nothing_need_be_there(tmp_path: Path) -> None:
+    report.write(tmp_path, "Empty", (), (), {}, quick=False)
+    page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Quick run" not in page.words
+    assert "wakeful reproduce" in page.words
+    assert page.tags["table"] == 0
+
+
+def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="verdict must be one of"):
+        report.write(tmp_path, "t", (), [Claim("a", "b", "c", "d", "perhaps", "e")], {}, quick=False)
+    with pytest.raises(ValueError, match="section ids must be different"):
+        report.write(tmp_path, "t", [Section("claims", "Mine")], (), {}, quick=False)
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><image href="http://example.org/x.png"/></svg>'
+    (tmp_path / "far.svg").write_text(svg)
+    with pytest.raises(ValueError, match="href in a figure must be inside the file"):
+        report.inline(tmp_path / "far.svg", "a-", "far")
+    assert not (tmp_path / "report.html").exists()
+
+
+def luminance(colour: str) -> float:
+    """Return how bright a colour is, as WCAG has it."""
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_and_lines_can_be_seen_by_day_and_by_night() -> None:
+    style = Path(report.__file__).with_name("report.css").read_text(encoding="utf-8")
+    day, night = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("dark)")[:2])
+    assert set(day) - {"line"} <= set(night)
+    for colours in (day, night):
+        for name in ("ink", "soft", "link", "holds", "part", "fails"):
+            for ground in ("page", "card"):
+                assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+    for colour in (*plots.COLOURS, plots.RED):
+        assert contrast(night[f"x{colour[1:].lower()}"], night["card"]) >= 4.5, colour
+    assert {f"x{colour[1:].lower()}" for colour in (plots.INK, plots.FAINT)} <= set(night)
+
+
+RENDERED = """[...document.querySelectorAll('figure .drawing > svg')].map(svg => {
+    const box = svg.getBoundingClientRect(), parts = [...svg.querySelectorAll('path, text')];
+    return {width: box.width, height: box.height, drawn: parts.filter(part => part.getBBox().width > 0).length};
+})"""
+
+
+COLOURS = """[getComputedStyle(document.body).backgroundColor,
+    getComputedStyle(document.querySelector('figure text')).fill]"""
+
+
+def brightness(colour: str) -> float:
+    """Return how bright `rgb(r, g, b)` is, from 0 to 1."""
+    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 765
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_every_figure_is_drawn_and_no_page_is_too_wide(
+    chromium: browser.Browser, folder: Path, window: str, dark: bool
+) -> None:
+    width = WINDOWS[window]
+    page = chromium.open((folder / "report.html").as_uri(), width, dark=dark)
+    figures = page.evaluate(RENDERED)
+    assert len(figures) == 5
+    for figure in figures:
+        assert figure["width"] >= 250
+        assert figure["height"] >= 50
+        assert figure["drawn"] >= 10
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.requests() == []
+    assert page.complaints() == []
+    ground, words = map(brightness, page.evaluate(COLOURS))
+    low, high = (ground, words) if dark else (words, ground)
+    assert low < 0.2
+    assert high > 0.8
+
+
+def test_claims_are_a_table_on_a_desktop_and_cards_on_a_phone(chromium: browser.Browser, folder: Path) -> None:
+    shape = "getComputedStyle(document.querySelector('.claims tbody tr')).display"
+    label = "getComputedStyle(document.querySelector('.claims td'), '::before').content"
+    address = (folder / "report.html").as_uri()
+    desktop, phone = chromium.open(address, 1280), chromium.open(address, 360)
+    assert (desktop.evaluate(shape), phone.evaluate(shape)) == ("table-row", "block")
+    assert (desktop.evaluate(label), phone.evaluate(label)) == ("none", '"In the paper"')
+
+
+def test_it_can_be_printed(chromium: browser.Browser, folder: Path, tmp_path: Path) -> None:
+    chromium.open((folder / "report.html").as_uri(), 1280, dark=True).pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        '<img src="http://example.org/x.png">',
+        "<style>@font-face{font-family:F;src:url(http://example.org/f.woff)} p{font-family:F}</style><p>words</p>",
+        '<script>fetch("http://example.org/")</script>',
+        '<iframe src="http://example.org/"></iframe>',
+    ],
+)
+def test_a_request_would_be_seen(chromium: browser.Browser, tmp_path: Path, leak: str) -> None:
+    (tmp_path / "leak.html").write_text(f"<!DOCTYPE html><title>a leak</title>{leak}")
+    page = chromium.open((tmp_path / "leak.html").as_uri(), 1280)
+    assert [address for address in page.requests() if address.startswith("http://example.org/")]
+
+
+def test_a_leak_in_a_report_would_be_stopped(chromium: browser.Browser, folder: Path, tmp_path: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "leak.html").write_text(text.replace("<h1>", '<img src="http://example.org/x.png"><h1>'))
+    page = chromium.open((tmp_path / "leak.html").as_uri(), 1280)
+    assert any("Content Security Policy" in words for words in page.complaints())
+
+
+def test_a_page_that_is_too_wide_would_be_seen(chromium: browser.Browser, tmp_path: Path) -> None:
+    head = '<!DOCTYPE html><meta name="viewport" content="width=device-width, initial-scale=1"><title>wide</title>'
+    (tmp_path / "wide.html").write_text(head + '<div style="width:500px">wide</div>')
+    page = chromium.open((tmp_path / "wide.html").as_uri(), 360)
+    assert page.evaluate("document.documentElement.scrollWidth") > 360
+
+
+def test_without_a_browser_a_sentence_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find() is None
+    assert "apt-get install chromium" in browser.MISSING

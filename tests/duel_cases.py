@@ -5,10 +5,13 @@ from typing import Any, NamedTuple
 
 from reference import duel_policies as literal
 from reference import policies as bandits
+from reference import stable_pair
 from wakeful import PerSet, SIExp3, SleepingThompson, SleepingUCB
-from wakeful.duel_index import DoubleThompson, RelativeMED, RelativeUCB, UniformPairs
+from wakeful.duel_index import RelativeMED, RelativeUCB, UniformPairs
 from wakeful.duel_policy import DuelingPolicy
+from wakeful.duel_thompson import DoubleThompson
 from wakeful.sparring import Sparring
+from wakeful.stable_pair import StablePair
 
 
 class DuelCase(NamedTuple):
@@ -39,6 +42,6 @@ CASES = (
     DuelCase(RelativeMED(slack=0.0), lambda K, M: literal.RelativeMED(K, 0.0)),
     DuelCase(DoubleThompson(), lambda K, M: literal.DoubleThompson(K)),
     DuelCase(DoubleThompson(constant=0.1), lambda K, M: literal.DoubleThompson(K, 0.1)),
-    # StablePair stands here, with its literal version
+    DuelCase(StablePair(), lambda K, M: stable_pair.StablePair(K)),
     DuelCase(UniformPairs(), lambda K, M: literal.UniformPairs(K)),
 )

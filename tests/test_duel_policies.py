@@ -14,8 +14,9 @@ from scipy import stats
 from duel_cases import CASES, DuelCase
 from reference import duel_policies as literal
 from wakeful import SIExp3, SleepingUCB
-from wakeful.duel_index import DoubleThompson, PairState, RelativeMED, RelativeUCB, UniformPairs
+from wakeful.duel_index import PairState, RelativeMED, RelativeUCB, UniformPairs
 from wakeful.duel_policy import DuelingPolicy, Pick, empty_pick, step
+from wakeful.duel_thompson import DoubleThompson
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.sparring import Sparring
 

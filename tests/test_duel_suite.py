@@ -10,6 +10,7 @@ import pytest
 import broken_duel_policies as broken
 import wakeful as wk
 from wakeful import duel_suite as suite
+from wakeful import duel_trials as trials
 from wakeful.duel_suite import CHECKS, check_dueling_policy, check_literal
 
 Check = Callable[[wk.DuelingPolicy], None]
@@ -215,11 +216,11 @@ def test_a_bandit_that_saves_something_else_is_found(monkeypatch: pytest.MonkeyP
 
 def test_every_kind_of_pairs_is_tried() -> None:
     masks: dict[str, list[Any]] = {}
-    for name, pairs in suite._rounds_of(100, 5, seed=0):
+    for name, pairs in trials.rounds_of(100, 5, seed=0):
         assert (pairs == pairs.T).all()
         assert pairs.any()
         masks.setdefault(name, []).append(pairs)
-    assert set(masks) == set(suite.SETTINGS)
+    assert set(masks) == set(trials.SETTINGS)
     square, distinct, groups, graphs, single = (
         masks[name] for name in ("S x S", "distinct arms", "groups", "any graph", "one pair")
     )

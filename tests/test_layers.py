@@ -12,10 +12,11 @@ LAYERS = (
     ("exponentials", "stationary", "integrals", "rates", "sets"),
     ("recipe", "policy"),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
-    ("pairs", "duel", "duel_policy", "sparring", "duel_index", "stable_pair", "duel_regret"),
+    ("pairs", "duel", "duel_policy", "sparring", "duel_index", "duel_thompson", "stable_pair", "duel_regret"),
     ("arms", "files", "stream", "play", "set_table", "best_ordering", "tally", "regret", "relations"),
     ("learner", "bandit", "ranking", "dueling_bandit", "games", "worlds"),
-    ("trials", "suite", "duel_suite", "results", "duel_units", "units", "lab", "plots"),
+    ("trials", "suite", "duel_trials", "duel_suite", "results", "duel_units", "units", "lab", "plots"),
+    ("paper",),
     ("names", "cli", "__main__"),
 )
 ORDER = [module for layer in LAYERS for module in layer]

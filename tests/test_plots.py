@@ -1,5 +1,6 @@
 """Figures: every kind is drawn, says what it shows, and can be written in every format."""
 
+import dataclasses
 import itertools
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,30 @@ def test_bounds_belong_to_their_panel(results: Results) -> None:
     figure = plots.curve_panels([("one", results), ("two", results)], bounds={"two": [("theory", bound)]}, loglog=True)
     assert [len(axes.lines) for axes in figure.axes] == [2, 3]
     assert np.array_equal(figure.axes[1].lines[2].get_ydata(), bound)
+
+
+def test_below_zero_there_are_no_logarithms(results: Results) -> None:
+    shifted = dataclasses.replace(results, regrets={"policy": results.regrets["policy"] - 50.0})
+    figure = plots.curve_panels([("above", results), ("below", shifted)], "policy", loglog=True)
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
+
+
+PAPERS = ["SI-EXP3", "S-UCB", "S-EXP3", "SI-EXP3-IX", "UCB per set", "SB-EXP3"]
+RATES = ["printed rate", "corrected rate", "sharpened rate", "printed rate, online", "doubling"]
+
+
+@pytest.mark.parametrize("names", [PAPERS, RATES, [f"Sp-{name}" for name in PAPERS[:4]], PAPERS + RATES])
+def test_a_long_legend_takes_nothing_from_the_panel(results: Results, names: list[str]) -> None:
+    curves = np.repeat(results.regrets["policy"][:1], len(names), axis=0)
+    curves *= np.arange(1.0, 1.0 + len(names))[:, np.newaxis, np.newaxis]
+    many = dataclasses.replace(results, policies=dict.fromkeys(names, ""), regrets={"policy": curves})
+    bounds = {"many": [("Theorem 1, for the best rate", np.sqrt(results.checkpoints))]}
+    heights = []
+    for shown in (results, many):
+        figure = plots.curve_panels([("many", shown)], "policy", loglog=True, bounds=bounds)
+        assert not covered(figure)
+        heights.append(figure.axes[0].get_window_extent().height)
+    assert heights[1] == pytest.approx(heights[0], rel=0.1)
 
 
 def test_ends_that_meet_are_moved_apart() -> None:

@@ -22,7 +22,12 @@ CLAIMS = (
     Claim("two", "Theorem 1", "a bound", "31 [28, 34]; bound 163", IN_PART, "kept, but not proven"),
     Claim("three", "Theorem 2", "a bound for any pairs", "113,204; bound 82,546", FAILS, "on a path"),
 )
-MANIFEST = {"command": ["wakeful", "reproduce", "--out", "my folder"], "seed": 0, "versions": {"wakeful": "1.2.3"}}
+MANIFEST = {
+    "command": ["wakeful", "reproduce", "--out", "my folder"],
+    "versions": {"wakeful": "1.2.3", "python": "3.13"},
+    "wall_time": {"experiments": {f"rock-paper-scissors-again-{n}": 0.5 for n in range(5)}, "all": 2.5},
+    "machine": {"system": "Linux-6.18.44-fc-v490-x86_64-with-glibc2.36-and-a-long-name-without-any-space-in-it"},
+}
 
 
 def sections() -> tuple[Section, ...]:

@@ -3,8 +3,10 @@
 from wakeful import games, regret, relations, worlds
 from wakeful.bandit import Bandit
 from wakeful.duel import Duel
-from wakeful.duel_index import DoubleThompson, RelativeMED, RelativeUCB, UniformPairs
+from wakeful.duel_index import RelativeMED, RelativeUCB, UniformPairs
 from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
+from wakeful.duel_suite import check_dueling_policy
+from wakeful.duel_thompson import DoubleThompson
 from wakeful.dueling_bandit import DuelingBandit
 from wakeful.entries import Kernels
 from wakeful.exp3 import SBExp3, SIExp3
@@ -53,6 +55,7 @@ __all__ = [
     "StablePair",
     "Uniform",
     "UniformPairs",
+    "check_dueling_policy",
     "check_policy",
     "check_world",
     "games",

@@ -150,10 +150,12 @@ def _fill(parameters: Any, state: Any, pairs: Mask, uniforms: Floats, pick: Pick
         pick.sizes[m] = partners(pairs, chosen, pick.awake[m])
         awake, p = pick.awake[m, : pick.sizes[m]], pick.laws[m]
         law(parameters, state, pairs, awake, chosen, uniforms[2 * m], p)
-        total = 0.0
+        total, everywhere = 0.0, 0.0
         for k in awake:
             total += p[k] if p[k] >= 0.0 else np.nan
-        if not abs(total - 1.0) <= CLOSE:
+        for x in p:
+            everywhere += x
+        if not (abs(total - 1.0) <= CLOSE and everywhere == total):
             return m
         pick.arms[m], pick.memos[m] = draw(p, awake, uniforms[2 * m + 1])
     for m in range(size):  # only now: a decision counts whole or not at all

@@ -12,7 +12,7 @@ from numba.extending import overload
 from wakeful.compile import as_kernel, bind, kernel
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
-from wakeful.policy import Decision, Policy, a_policy
+from wakeful.policy import Decision, Policy, a_policy, state_type
 from wakeful.recipe import settle
 from wakeful.sets import count, find
 
@@ -47,8 +47,7 @@ class PerSet(Policy):
     def kernels(self) -> Kernels | None:
         """The compiled half, if the inner policy has one."""
         inner = self.policy.kernels
-        state: Any = type(self.policy.start(1))
-        return None if inner is None else _kernels(inner, state)
+        return None if inner is None else _kernels(inner, state_type(self.policy))
 
     def start(self, n_arms: int) -> Any:
         """Return an empty table of sets and `max_sets + 1` inner states, stacked."""
@@ -96,7 +95,7 @@ class PerSet(Policy):
 
     def _learner(self, state: Any, row: int) -> Any:
         """Return the inner state of `row`, whose arrays are views."""
-        return type(self.policy.start(1))(*rows(state[TABLE:], row))
+        return state_type(self.policy)(*rows(state[TABLE:], row))
 
 
 @kernel

@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from wakeful.entries import Floats, Mask
@@ -31,6 +32,7 @@ PLACES = {"siexp3": 0, "spsiexp3": 0, "sucb": 1, "spucb": 1, "sexp3": 2, "sexp3g
 PLACES |= {"perset": 4, "ucbperset": 4, "sbexp3": 5, "uniform": 6, "stablepair": 7}
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"
 ON_DARK, ON_LIGHT = "#FEFEFE", "#111111"  # words on a coloured ground: the same by day and by night
+MINUS = "\N{MINUS SIGN}"
 WIDTH = 4.8  # inches: 346 points, so that a point is about a pixel of a phone
 STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -82,7 +84,7 @@ def regret_curves(
     """Draw mean regret over rounds, a band from the lower to the upper quartile, and bounds as thin grey lines.
 
     At the end of a line stands its last value; with `loglog`, its slope over the second half of the (logarithmic)
-    horizon: 1 is linear, 0.5 is the square root.
+    horizon: 1 is linear, 0.5 is the square root. Where a mean falls below zero, the axes stay linear.
     """
     title = title or results.world
     return curve_panels([(title, results)], regret, policies=policies, bounds={title: bounds}, loglog=loglog)
@@ -105,7 +107,7 @@ def curve_panels(
         regret: the notion, by default the one to look at first in each
         policies: which to draw, in this order; a panel leaves out those it does not have
         bounds: by a panel's title, names and values at its checkpoints
-        loglog: whether both axes are logarithmic
+        loglog: whether both axes are logarithmic, in panels without a mean below zero
         columns: how many panels stand side by side; one is best on phones
     """
     if not items:
@@ -113,13 +115,13 @@ def curve_panels(
     known = tuple(dict.fromkeys(name for _, results in items for name in results.policies))
     names = known if policies is None else tuple(one_of("policy", name, known) for name in policies)
     looks = _looks(names)
-    figure, grid = _panels(len(items), columns, 2.6 if len(items) == 1 else 2.1)
+    figure, grid = _panels(len(items), columns, 2.6 if len(items) == 1 else 2.2)
     for axes, (title, results) in zip(grid, items, strict=False):
         notion = results.main(regret)
         curves = {name: results.curve(notion, name) for name in names if name in results.policies}
         _draw(axes, results.checkpoints, curves, looks, loglog=loglog, bounds=(bounds or {}).get(title, ()))
         axes.set_ylabel(f"{notion} regret\n(cumulative)")
-        axes.set_xlabel(f"rounds (mean of {results.runs} runs, quartiles shaded)")
+        axes.set_xlabel(_rounds_of(results.runs))
         axes.set_title(_wrapped(title, 42 if columns == 1 else 28), loc="left")
     _share_legend(figure, grid)
     return figure
@@ -137,8 +139,7 @@ def exploitability_curves(rounds: Any, curves: Mapping[str, Floats], title: str 
     guide = [("as 1/√rounds", top * np.sqrt(x[0] / x))]
     _draw(grid[0], x, curves, _looks(tuple(curves)), loglog=True, bounds=guide)
     grid[0].set_ylabel("exploitability of the\naverage play (loss a round)")
-    runs = min(len(values) for values in curves.values())
-    grid[0].set_xlabel(f"rounds (mean of {runs} runs, quartiles shaded)")
+    grid[0].set_xlabel(_rounds_of(min(map(len, curves.values()))))
     grid[0].set_title(_wrapped(title or "Exploitability", 42), loc="left")
     _share_legend(figure, grid)
     return figure
@@ -193,7 +194,7 @@ def internal_heat_map(results: Results, policy: str, names: Sequence[str] | None
         for j, value in enumerate(row):
             if i != j and len(matrix) <= 12:
                 shade = ON_DARK if abs(value) > 0.6 * reach else ON_LIGHT
-                axes.text(j, i, f"{value:,.0f}", ha="center", va="center", fontsize=8, color=shade)
+                axes.text(j, i, f"{value:,.0f}".replace("-", MINUS), ha="center", va="center", fontsize=8, color=shade)
     axes.set_xticks(range(len(labels)), labels)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_xlabel("arm j, had it been played instead")
@@ -254,7 +255,7 @@ def _panels(count: int, columns: int, height: float) -> tuple[Figure, list[Any]]
     """Return a figure with so many panels over rounds, each so high."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
-    figure = Figure(figsize=(WIDTH if columns == 1 else 3.6 * columns, height * rows + 0.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH if columns == 1 else 3.6 * columns, height * rows + 0.1), layout="constrained")
     engine: Any = figure.get_layout_engine()
     engine.set(h_pad=0.07, w_pad=0.06)
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
@@ -283,15 +284,16 @@ def _looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
 def _draw(
     axes: Any, x: Any, curves: Mapping[str, Floats], looks: Mapping[str, Any], *, loglog: bool, bounds: Bounds
 ) -> None:
-    """Draw means, quartiles and bounds, and a word at the end of each mean."""
+    """Draw means, quartiles and bounds, and a word at the end of each mean; below zero there are no logarithms."""
+    loglog = loglog and all(values.mean(axis=0)[x >= 10].min(initial=0) >= 0 for values in curves.values())
     ends = []
     for name, values in curves.items():
         mean = values.mean(axis=0)
         colour = looks[name]["color"]
         axes.fill_between(x, *np.quantile(values, [0.25, 0.75], axis=0), color=colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, label=name, linewidth=1.7, **looks[name])
-        word = f"slope {_slope(x, mean):.2f}" if loglog else _thousands(mean[-1])
-        ends.append((float(mean[-1]), word.replace("-", "\N{MINUS SIGN}"), colour))
+        word = f"slope {_slope(x, mean):.2f}".replace("-", MINUS) if loglog else _thousands(mean[-1])
+        ends.append((float(mean[-1]), word, colour))
     for dashes, (name, values) in zip(BOUND_DASHES * len(bounds), bounds, strict=False):
         axes.plot(x, values, color="#777777", linestyle=dashes, linewidth=1.0, label=name)
     _scale(axes, x, loglog)
@@ -325,14 +327,14 @@ def _scale_logs(axes: Any, x: Any) -> None:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 
 
-def _write_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0.095) -> None:
+def _write_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0.1) -> None:
     """Write a word right of the end of each line, in its order, none over another."""
     to_share = axes.transScale + axes.transLimits
     x = axes.get_xlim()[1]
     found = sorted((float(to_share.transform((x, y))[1]), word, colour) for y, word, colour in ends)
-    places = [share for share, _, _ in found]
+    places = _spread([share for share, _, _ in found], gap)
     for (share, word, colour), place in zip(found, places, strict=True):
-        line = {"arrowstyle": "-", "color": colour, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
+        line = {"arrowstyle": "-", "color": colour, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
         at = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
         axes.annotate(word, (1.0, share), (1.06, place), va="center", fontsize=8, arrowprops=line, **at)
 
@@ -359,10 +361,20 @@ def _start(group: Sequence[float], gap: float) -> float:
 
 
 def _share_legend(figure: Figure, grid: Sequence[Any]) -> None:
-    """Put one legend for all panels above them, each name once."""
+    """Put one legend for all panels above them, each name once; the figure grows by its height."""
     found = {name: line for axes in grid for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
-    columns = max(1, min(len(found), int(72 * figure.get_figwidth() / (5.4 * max(map(len, found)) + 51))))
-    figure.legend(found.values(), found.keys(), loc="outside upper left", ncols=columns, fontsize=8.5)
+    names, room = list(found), 72 * figure.get_figwidth() - 8
+    counts = [math.ceil(len(names) / rows) for rows in range(1, len(names) + 1)]
+    columns = next((count for count in counts if _legend_width(names, count) <= room), 1)
+    figure.set_figheight(figure.get_figheight() + 0.175 * math.ceil(len(names) / columns))
+    look = {"ncols": columns, "fontsize": 8.5, "columnspacing": 1.2}
+    figure.legend(found.values(), names, loc="outside upper left", **look)
+
+
+def _legend_width(names: Sequence[str], columns: int) -> float:
+    """Return how many points wide a legend is, lines and gaps included."""
+    parts = [names[part[0] : part[-1] + 1] for part in np.array_split(range(len(names)), columns)]
+    return sum(43 + max(TextPath((0, 0), name, size=8.5).get_extents().width for name in part) for part in parts)
 
 
 def _sheet(height: float) -> Any:
@@ -415,8 +427,14 @@ def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=False))
 
 
+def _rounds_of(runs: int) -> str:
+    """Return what the axis of rounds says."""
+    return "rounds (one run)" if runs == 1 else f"rounds (mean of {runs} runs, quartiles shaded)"
+
+
 def _thousands(value: float, _: Any = None) -> str:
-    return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
+    text = f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
+    return text.replace("-", MINUS)
 
 
 def _slope(x: Any, y: Floats) -> float:

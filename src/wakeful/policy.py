@@ -163,6 +163,18 @@ def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
     return state
 
 
+def state_type(policy: Policy) -> Any:
+    """Return the type of a policy's states, however many arms it asks for."""
+    n_arms = 1
+    while True:
+        try:
+            return type(policy.start(n_arms))
+        except ValueError:
+            n_arms *= 2
+            if n_arms > 1 << 20:
+                raise
+
+
 def is_like(state: Any, fresh: Any, free: bool = False) -> bool:
     """Whether `state` has the fields, types and shapes (if `free`, dimensions) of `fresh`, and sound numbers."""
     return type(state) is type(fresh) and all(

@@ -12,7 +12,7 @@ from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.exp3 import SIExp3
 from wakeful.per_set import rows
-from wakeful.policy import Decision, Policy, a_policy
+from wakeful.policy import Decision, Policy, a_policy, state_type
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,20 @@ class Sparring(DuelingPolicy):
         a_policy(self.policy)
 
     @property
+    def symmetric(self) -> bool:  # type: ignore[override]  # of the class elsewhere, of the policy inside here
+        """Whether the policy on each side is."""
+        return self.policy.symmetric
+
+    @property
+    def order_free(self) -> bool:  # type: ignore[override]
+        """Whether the policy on each side is."""
+        return self.policy.order_free
+
+    @property
     def kernels(self) -> DuelKernels | None:
         """The compiled half, if the inner policy has one."""
         inner = self.policy.kernels
-        state: Any = type(self.policy.start(1))
-        return None if inner is None else _kernels(inner, state)
+        return None if inner is None else _kernels(inner, state_type(self.policy))
 
     def start(self, n_arms: int, size: int = 2) -> Any:
         """Return `size` inner states, stacked."""
@@ -82,7 +91,7 @@ class Sparring(DuelingPolicy):
 
     def _side(self, state: Any, side: int) -> Any:
         """Return the inner state of one side, whose arrays are views."""
-        return type(self.policy.start(1))(*rows(state, side))
+        return state_type(self.policy)(*rows(state, side))
 
 
 # Bound by `_kernels`: the inner policy's state and kernels.

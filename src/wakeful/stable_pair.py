@@ -12,7 +12,8 @@ from wakeful.duel_policy import DuelingPolicy, DuelKernels
 from wakeful.entries import Floats, Ints, Mask
 
 CHARGE = 2.0  # radii of its own that a pair may cost and still be played
-SPARE = 0.08  # what any pair may cost beside that, in sqrt(log t / t) for each allowed pair
+LEVEL = 0.6  # of the confidence bounds, in log t: above 1/2, so that those which fail cost less than sqrt(T)
+SPARE = 0.18  # what any pair may cost, in radii that it would have had its share of rounds, times partners of an arm
 PATIENCE = 4.0  # how often a wide pair of a cycle is played, in (rounds a pair)^(2/3)
 UNPLAYED = 1.5  # the index of a pair that never met: above all others
 CLOSE = 1e-12  # sums of roundings
@@ -29,9 +30,10 @@ class StablePair(DuelingPolicy):
     more than its own uncertainty. Where replies go in a circle, some reply must be wrong: the widest pair of the circle
     is played now and then, else the one that can cost least.
 
-    Its expected regret is of the order K^(2/3) T^(2/3) at most, against adaptive adversaries, and K^2 sqrt(T log T) where
-    replies never go in a circle; no policy has sqrt(T) on all graphs. Where preferences depend on what is awake
-    (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to take. Ties go to the lower index.
+    Its expected regret is of the order K^(2/3) T^(2/3) sqrt(log T) at most, against adaptive adversaries, and
+    K^2 sqrt(T log T) where replies never go in a circle; no policy has sqrt(T) on all graphs. Where preferences depend
+    on what is awake (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to take. Ties go to the
+    lower index.
 
     >>> StablePair().start(n_arms=3).wins.shape
     (3, 3)
@@ -50,23 +52,25 @@ class StablePair(DuelingPolicy):
 
 
 class Replies(NamedTuple):
-    """For every arm j: the allowed arm with the largest index against it, and that index."""
+    """For every arm j: the allowed arm with the largest U against it, and that U."""
 
     arm: Ints  # (K,), -1 where j has no partner
-    index: Floats  # (K,)
+    most: Floats  # (K,)
 
 
 @kernel
 def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
     """Play an arm and its reply; each further arm of a battle is the one whose worst index against those is best."""
     t = state.clock[0] + 1
-    upper = indices(state.wins, math.log(max(t, 2)))
+    level = LEVEL * math.log(max(t, 2))
+    upper = indices(state.wins, level)
     if chosen.size < 2:
         leader = _leader(state.wins, upper, pairs)
         radii = _radii(upper)
         close_order(upper)
         replies = _replies(upper, pairs)
-        p[_first(state.wins, t, pairs, leader, radii, replies) if chosen.size == 0 else replies.arm[chosen[0]]] = 1.0
+        slack = SPARE * _partners_an_arm(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
+        p[_first(state.wins, t, slack, leader, radii, replies) if chosen.size == 0 else replies.arm[chosen[0]]] = 1.0
         return
     best, most = awake[0], -np.inf
     for k in awake:
@@ -79,24 +83,25 @@ def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: In
 
 
 @kernel
-def indices(wins: Floats, log_t: float) -> Floats:
-    """Return U: upper confidence bounds of "row beats column" at level log t, by Massart's inequality; U_ii = 1/2.
+def indices(wins: Floats, level: float) -> Floats:
+    """Return U: upper confidence bounds of "row beats column", by Massart's inequality; U_ii = 1/2.
 
-    U solves (U - m)^2 = 2 x (1 - x) log(t) / n with x = (m + 2 U) / 3: no wider than Hoeffding's, much narrower where m
-    is near 0 or 1.
+    U solves `(U - m)^2 = 2 x (1 - x) level / n` with `x = (m + 2 U) / 3`: no wider than Hoeffding's, much narrower
+    where the mean m is near 0 or 1.
     """
     n_arms = len(wins)
-    upper = np.empty((n_arms, n_arms))
+    upper = np.full((n_arms, n_arms), UNPLAYED)
     for i in range(n_arms):
-        for j in range(n_arms):
+        upper[i, i] = 0.5
+        for j in range(i):
             n = wins[i, j] + wins[j, i]
-            upper[i, j] = 0.5 if i == j else UNPLAYED
-            if i != j and n > 0.0:
-                mean, level = wins[i, j] / n, log_t / n
-                scale = 1.0 + 8.0 * level / 9.0
-                half = (1.0 - 2.0 * mean) * level * 2.0 / 3.0
-                spread = math.sqrt(half * half + 2.0 * level * mean * (1.0 - mean) * scale)
-                upper[i, j] = mean + (half + spread) / scale
+            if n > 0.0:
+                mean, b = wins[i, j] / n, level / n
+                scale = 1.0 + 8.0 * b / 9.0
+                half = (1.0 - 2.0 * mean) * b * 2.0 / 3.0
+                spread = math.sqrt(half * half + 2.0 * b * mean * (1.0 - mean) * scale)
+                upper[i, j] = mean + (spread + half) / scale
+                upper[j, i] = 1.0 - mean + (spread - half) / scale  # the same for the mean of the other
     return upper
 
 
@@ -139,9 +144,21 @@ def _leader(wins: Floats, upper: Floats, pairs: Mask) -> int:
 def close_order(upper: Floats) -> None:
     """Lower U by the order that it makes certain.
 
-    y is surely better than x if `1 - U[w, y] > U[x, w]` for some w. Then whatever x may reach, y may too, and the other
-    way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. One y for each x, its captain, is enough to gain most of it.
+    y is surely better than x if `1 - U[w, y] > U[x, w]` for some w. Whatever x may reach, y may then too, and the other
+    way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. One y for each x, its captain, gains most of that.
     """
+    captains, order = _captains(upper)
+    for x in order:
+        if captains[x] >= 0:
+            upper[x] = np.minimum(upper[x], upper[captains[x]])
+    for x in order[::-1]:
+        if captains[x] >= 0:
+            upper[:, captains[x]] = np.minimum(upper[:, captains[x]], upper[:, x])
+
+
+@kernel
+def _captains(upper: Floats) -> tuple[Ints, Ints]:
+    """Return for each arm one that is surely better, -1 if there is none, and the arms by how much is better."""
     n_arms = len(upper)
     strongest = np.empty(n_arms, np.int64)  # against each arm, the one with the largest lower bound
     for w in range(n_arms):
@@ -149,52 +166,50 @@ def close_order(upper: Floats) -> None:
         for y in range(n_arms):
             if upper[w, y] < upper[w, strongest[w]]:
                 strongest[w] = y
-    losses = np.zeros(n_arms, np.int64)
+    losses, captains = np.zeros(n_arms, np.int64), np.full(n_arms, -1)
     for x in range(n_arms):
         for w in range(n_arms):
             losses[x] += int(1.0 - upper[w, strongest[w]] > upper[x, w])
-    captains = np.full(n_arms, -1)
     for x in range(n_arms):
         for w in range(n_arms):
             y = strongest[w]
             if 1.0 - upper[w, y] > upper[x, w] and (captains[x] < 0 or losses[y] < losses[captains[x]]):
                 captains[x] = y
-    order = np.argsort(losses, kind="mergesort")
-    for x in order:
-        for w in range(n_arms):
-            if captains[x] >= 0:
-                upper[x, w] = min(upper[x, w], upper[captains[x], w])
-    for x in order[::-1]:
-        for w in range(n_arms):
-            if captains[x] >= 0:
-                upper[w, captains[x]] = min(upper[w, captains[x]], upper[w, x])
+    return captains, np.argsort(losses, kind="mergesort")
 
 
 @kernel
 def _replies(upper: Floats, pairs: Mask) -> Replies:
     """Return the best reply to each arm; of equals the first."""
     n_arms = len(upper)
-    arm, index = np.full(n_arms, -1), np.full(n_arms, -1.0)
+    arm, most = np.full(n_arms, -1), np.full(n_arms, -1.0)
     for j in range(n_arms):
         for i in range(n_arms):
-            if pairs[i, j] and upper[i, j] > index[j]:
-                arm[j], index[j] = i, upper[i, j]
-    return Replies(arm, index)
+            if pairs[i, j] and upper[i, j] > most[j]:
+                arm[j], most[j] = i, upper[i, j]
+    return Replies(arm, most)
 
 
 @kernel
 def _cost(replies: Replies, i: int) -> float:
     """Return what i and its reply can cost at most: half of what the best replies to both win more than one."""
-    return 0.5 * (replies.index[i] + replies.index[replies.arm[i]] - 1.0)
+    return float(0.5 * (replies.most[i] + replies.most[replies.arm[i]] - 1.0))
 
 
 @kernel
-def _first(wins: Floats, t: int, pairs: Mask, leader: int, radii: Floats, replies: Replies) -> int:
+def _partners_an_arm(pairs: Mask) -> float:
+    """Return half the partners of an arm, in the mean over those that have one."""
+    n_arms = 0
+    for k in range(len(pairs)):
+        n_arms += int(pairs[k].any())
+    return float(0.5 * pairs.sum() / n_arms)
+
+
+@kernel
+def _first(wins: Floats, t: int, slack: float, leader: int, radii: Floats, replies: Replies) -> int:
     """Return the arm whose reply is played against it."""
-    n_arms = len(wins)
-    slack = SPARE * 0.5 * pairs.sum() * math.sqrt(math.log(max(t, 2)) / t)
     i = leader
-    for _ in range(n_arms + 1):
+    for _ in range(len(wins) + 1):
         if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + CLOSE:
             return i
         i = replies.arm[i]

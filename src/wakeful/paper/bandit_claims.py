@@ -132,13 +132,13 @@ def finds_nash(found: Exploited) -> Claim:
     falls = {name: growth(found.rounds, found.self_play[SI][:, :, n]) for n, name in enumerate(found.sub_games)}
     random, fall = interval(found.random_games[SI][:, -1]), growth(found.rounds, found.random_games[SI])
     verdicts = [is_less(exponent) for exponent in (*falls.values(), fall)]
-    listed = "; ".join(f"{name} {ends[name]}, falling like T^{falls[name]}" for name in found.sub_games)
+    listed = "; ".join(f"{name} {ends[name]}, going like T^{falls[name]}" for name in found.sub_games)
     return Claim(
         "finds-nash",
         "Section 1, contributions; Remark 5; appendix, random games (open question)",
         "SI-EXP3 can be used to converge to Nash equilibria of two-player zero-sum games with sleeping actions.",
         f"Exploitability of the average play after {int(found.rounds[-1]):,} rounds of self-play: {listed}; mean over "
-        f"the sub-games of random games {random}, falling like T^{fall}.",
+        f"the sub-games of random games {random}, going like T^{fall}.",
         together(verdicts),
         "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls. A "
         "measurement, not a proof. The other question of Remark 5, regret against the Nash opponent, is the row on "

@@ -162,7 +162,7 @@ def _adversarial(found: Results) -> Drawn:
         "losses is a question for measurement.",
     )
     section = Section("adversarial", "Adversarial losses, independent sleep", text, (picture,))
-    title = "A best arm that switches"
+    title = "Losses that drift"
     return Drawn(section, {"adversarial": lambda: plots.regret_curves(found, "ordering", loglog=True, title=title)})
 
 
@@ -189,7 +189,8 @@ def _theorem_two(awake: Results, path: Results) -> Drawn:
     )
     text = (
         "The proof of Theorem 2 takes the left player's losses to be set before she plays. On general pairs they are "
-        "not: the right player's choice is limited by hers. Where all pairs of awake arms are allowed the proof is sound.",
+        "not: the right player's choice is limited by hers. Where all pairs of awake arms are allowed the proof is "
+        "sound.",
     )
     return Drawn(Section("theorem-2", "Theorem 2: where it holds and where not", text, pictures), figures)
 

@@ -94,7 +94,8 @@ RULES: tuple[Rule, ...] = (
             *("external without internal", "external", "internal"),
         )
     ),
-    Rule(("adversarial", "relations"), theory.open_question),
+    _relation(related.open_question),
+    Rule(("adversarial",), theory.adversarial),
     Rule(THEOREM, theory.printed),
     Rule(THEOREM, theory.corrected),
     Rule(THEOREM, theory.sharpened),

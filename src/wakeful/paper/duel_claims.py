@@ -116,7 +116,7 @@ def theorem_two_path(results: Results) -> Claim:
     verdict = is_below(final, bound)
     if verdict != FAILS and is_linear(exponent) == HOLDS:
         verdict = FAILS
-    ours = f" StablePair has {means(results, STABLE)}." if STABLE in results.policies else ""
+    ours = f" Ours beside it: {means(results, STABLE)}." if STABLE in results.policies else ""
     return Claim(
         "theorem-2-path",
         "Theorem 2, for general A",

@@ -228,9 +228,9 @@ def _beyond() -> Iterator[Experiment]:
         id="adversarial",
         figure="beyond",
         title="Adversarial losses, independent sleep",
-        text="Open question (i): losses of an adversary who does not look at who is awake, here a best arm of five "
-        "that changes every 2,000 rounds, and arms that are awake independently with probability 0.8.",
-        world=SWITCHING,
+        text="Open question (i): losses of an adversary who does not look at who is awake, here five means that walk "
+        "between 0 and 1, a step of 0.0003 a round, and arms that are awake independently with probability 0.8.",
+        world=worlds.Drifting(n_arms=5, step=0.0003, rate=0.8),
         rounds=100_000,
         runs=20,
         quick=(20_000, 6),

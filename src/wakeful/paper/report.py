@@ -21,6 +21,7 @@ MARKS = {  # drawn, not typed: the same on every machine, and told apart without
     FAILS: '<path d="M6.5 6.5l7 7m0-7l-7 7"/>',
 }
 KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails"}
+UP = '<p class="up"><a href="#contents">Back to the contents</a></p>'
 FIT = 420  # points: a wider figure does not fit a phone and scrolls
 # Nothing may be fetched and nothing may run, whatever a report contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -132,6 +133,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 {rows}
 </tbody>
 </table>
+{UP}
 </section>"""
 
 
@@ -151,7 +153,7 @@ def _section(section: Section, figures: Path) -> str:
     parts += [f"<p>{_text(words)}</p>" for words in section.text]
     parts += [_figure(picture, figures) for picture in section.pictures]
     parts += [_table(table) for table in section.tables]
-    return "\n".join([*parts, "</section>"])
+    return "\n".join([*parts, UP, "</section>"])
 
 
 def _figure(picture: Picture, figures: Path) -> str:
@@ -207,9 +209,7 @@ def _own(key: str, value: str, prefix: str) -> str:
 def _table(table: Table) -> str:
     """Return a table that scrolls inside itself; its first column names the rows, columns of numbers end flush."""
     columns = zip(*table.rows, strict=True)
-    kinds = [' class="number"' if all(map(_is_number, column)) else "" for column in columns] or [""] * len(
-        table.header
-    )
+    kinds = [' class="number"' if _are_numbers(column) else "" for column in columns] or [""] * len(table.header)
     head = "".join(f'<th scope="col"{kind}>{_text(c)}</th>' for c, kind in zip(table.header, kinds, strict=True))
     rows = "\n".join(_row(row, kinds) for row in table.rows)
     return (
@@ -239,20 +239,22 @@ in <code>figures/</code>.</p>
 </section>"""
 
 
-def _nested(values: Mapping[str, Any]) -> str:
+def _nested(values: Mapping[str, Any], depth: int = 0) -> str:
     """Return a mapping as a list of names and values, however deep."""
-    rows = (f"<div><dt>{escape(str(name))}</dt><dd>{_value(value)}</dd></div>" for name, value in values.items())
+    rows = (f"<div><dt>{escape(str(name))}</dt><dd>{_value(value, depth)}</dd></div>" for name, value in values.items())
     return f'<dl class="manifest">{"".join(rows)}</dl>'
 
 
-def _value(value: Any) -> str:
-    """Return a value of the manifest."""
+def _value(value: Any, depth: int = 0) -> str:
+    """Return a value of the manifest; what is small and deep inside stands on one line."""
+    if isinstance(value, Mapping) and (depth < 1 or len(value) > 3):
+        return _nested(value, depth + 1)
     if isinstance(value, Mapping):
-        return _nested(value)
+        return ", ".join(f"{escape(str(name))} {_value(inner, depth + 1)}" for name, inner in value.items())
     if isinstance(value, float):
         return f"{value:,.4g}"
     if isinstance(value, (list, tuple)):
-        return escape(", ".join(map(str, value)))
+        return escape(", ".join(map(str, value))) or "none"
     return escape(str(value))
 
 
@@ -287,6 +289,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")
 
 
-def _is_number(cell: str) -> bool:
-    """Whether a cell is a number, an interval or a share, and not words."""
-    return any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell))
+def _are_numbers(column: Sequence[str]) -> bool:
+    """Whether the cells of a column are numbers, intervals or shares, and not words; some may be empty."""
+    cells = [re.sub(r"(?<=\d)e(?=[-+]?\d)", "", cell) for cell in column if cell not in {"", "-"}]
+    return bool(cells) and all(any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell)) for cell in cells)

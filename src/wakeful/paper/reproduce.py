@@ -161,8 +161,9 @@ def _drawn(out: Path, findings: dict[str, Any]) -> list[Any]:
     for section, figures in drawn(findings):
         for name, draw in figures.items():
             figure = draw()
-            for ending in ("svg", "png"):
-                plots.save(figure, out / "figures" / f"{name}.{ending}")
+            plots.save(figure, out / "figures" / f"{name}.svg")
+            figure.set_layout_engine("none")  # it is laid out now, which takes as long as drawing it
+            plots.save(figure, out / "figures" / f"{name}.png")
             kept.add(name)
         sections.append(section)
     for old in (out / "figures").iterdir():

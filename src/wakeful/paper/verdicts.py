@@ -65,7 +65,8 @@ def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Inter
     """Return the exponent a of `T^a` with which a mean regret grew over the last part of the horizon.
 
     `a = log(R_T / R_s) / log(T / s)`, R the means over runs, s about `since` T; the interval is the jackknife's, which
-    leaves out one run at a time. A regret that is not positive has not grown: its exponent is 0.
+    leaves out one run at a time. A regret that is not positive at T has not grown: its exponent is 0. One that is
+    positive at T only has none that could be told.
 
     Parameters:
         checkpoints: the rounds at which the regret is known
@@ -82,9 +83,9 @@ def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Inter
     runs = len(curves)
     ends = curves[:, [at, -1]]
     exponent = _exponent(ends.mean(axis=0), stretch)
-    if runs < 2:
+    left_out = np.array([_exponent((ends.sum(axis=0) - own) / max(runs - 1, 1), stretch) for own in ends])
+    if runs < 2 or not np.isfinite(left_out).all():
         return Interval(exponent, -math.inf, math.inf)
-    left_out = np.array([_exponent((ends.sum(axis=0) - own) / (runs - 1), stretch) for own in ends])
     error = math.sqrt((runs - 1) / runs * float(((left_out - left_out.mean()) ** 2).sum()))
     reach = _reach(runs) * error
     return Interval(exponent, exponent - reach, exponent + reach)
@@ -125,14 +126,16 @@ def is_linear(exponent: Interval) -> str:
 
 
 def is_root(exponent: Interval) -> str:
-    """Judge "of order sqrt(T)": HOLDS if some of the interval is at most 1/2 (and a margin), FAILS if 1 is in it.
+    """Judge "of order sqrt(T)": HOLDS if the interval of the exponent reaches down to 1/2 (and a margin) and not to 1.
 
-    >>> is_root(Interval(0.52, 0.45, 0.59)), is_root(Interval(0.7, 0.6, 0.8)), is_root(Interval(0.9, 0.7, 1.1))
+    FAILS if all of it is above 0.9, which is called linear.
+
+    >>> is_root(Interval(0.52, 0.45, 0.59)), is_root(Interval(0.7, 0.6, 0.8)), is_root(Interval(1.0, 0.95, 1.1))
     ('holds', 'holds in part', 'does not hold')
     """
-    if exponent.high >= 1.0:
+    if exponent.low > LINEAR:
         return FAILS
-    return HOLDS if exponent.low <= ROOT + MARGIN else IN_PART
+    return HOLDS if exponent.low <= ROOT + MARGIN and exponent.high < 1.0 else IN_PART
 
 
 def is_sublinear(exponent: Interval) -> str:

@@ -17,6 +17,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/decisions.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/paper_values.py
+	$(BIN)/python benchmarks/duels.py
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .

@@ -180,8 +180,9 @@ def _fold(rates: Floats, n: int) -> None:
         leaving = 0.0  # a sum over the states left, never 1 minus something: Grassmann, Taksar and Heyman
         for j in range(k):
             leaving += rates[k, j]
+        inverse = 1.0 / leaving
         for i in range(k):
-            share = rates[i, k] / leaving
+            share = rates[i, k] * inverse
             rates[i, k] = share
             for j in range(k):
                 rates[i, j] += share * rates[k, j]

@@ -11,7 +11,7 @@ from wakeful.paper import relation_claims as related
 from wakeful.paper import theory_claims as theory
 from wakeful.paper.contents import Claim
 
-THEOREM = ("theorem-1", "theorem-1-switching")
+THEOREM = ("theorem-1-dependent", "theorem-1-switching")
 DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
 
 

@@ -53,7 +53,7 @@ class Experiment:
     """Policies in a world: one simulation, one finding."""
 
     id: str
-    figure: str  # of the paper, or "beyond"
+    figure: str  # of the paper, or what it belongs to beyond it
     title: str
     text: str  # what is played, for the report
     world: Any
@@ -188,7 +188,7 @@ def _beyond() -> Iterator[Experiment]:
     """Yield what the paper leaves out: long horizons, its theorems' rates, adversarial losses, other pairs."""
     yield Experiment(
         id="dependent-long",
-        figure="beyond",
+        figure="dependent-long",
         title="Dependent, a million rounds",
         text="The dependent world of figure 2, a thousand times as long: what the paper's picture does not show.",
         world=worlds.Dependent(),
@@ -199,8 +199,8 @@ def _beyond() -> Iterator[Experiment]:
         regrets=("policy", "internal"),
     )
     yield Experiment(
-        id="theorem-1",
-        figure="beyond",
+        id="theorem-1-dependent",
+        figure="theorem-1",
         title="Theorem 1, dependent losses",
         text="SI-EXP3 with constant learning rates, as Theorem 1 has them, and with rates that need no horizon, in the "
         "dependent world; 9/4 arms are awake on average.",
@@ -213,7 +213,7 @@ def _beyond() -> Iterator[Experiment]:
     )
     yield Experiment(
         id="theorem-1-switching",
-        figure="beyond",
+        figure="theorem-1",
         title="Theorem 1, a best arm that switches",
         text="The same rates where the best of five arms changes every 2,000 rounds; arms are awake with probability "
         "0.8, whatever they lose.",
@@ -226,7 +226,7 @@ def _beyond() -> Iterator[Experiment]:
     )
     yield Experiment(
         id="adversarial",
-        figure="beyond",
+        figure="adversarial",
         title="Adversarial losses, independent sleep",
         text="Open question (i): losses of an adversary who does not look at who is awake, here five means that walk "
         "between 0 and 1, a step of 0.0003 a round, and arms that are awake independently with probability 0.8.",
@@ -239,7 +239,7 @@ def _beyond() -> Iterator[Experiment]:
     )
     yield Experiment(
         id="duels-awake",
-        figure="beyond",
+        figure="theorem-2",
         title="Duels of awake arms, S x S",
         text="Theorem 2 where its proof is sound: ten arms, each awake with probability 1/2, and any two awake arms "
         "may meet, an arm itself too.",
@@ -252,7 +252,7 @@ def _beyond() -> Iterator[Experiment]:
     )
     yield Experiment(
         id="path",
-        figure="beyond",
+        figure="theorem-2",
         title="Duels on the path 1 - 2 - 4 - 3",
         text="Theorem 2 where it is false: utilities (10.1, 10, 0.15, 0.1), and only neighbours on the path "
         "1 - 2 - 4 - 3 may meet, in every round.",

@@ -69,8 +69,10 @@ def reproduce(
     for name, value in (("runs", runs), ("jobs", jobs)):
         if value is not None:
             whole(name, value, "a whole number from 1", 1)
+    only = [only] if isinstance(only, str) else list(only)
     chosen = selected(only)
     place = folder.opened(out)
+    before = sum(1 for _ in (place / folder.WORK).iterdir())
     bench = Bench(seed, quick, runs, jobs, executor, place / folder.WORK)
     began = time.perf_counter()
     findings, seconds = _found(bench, chosen, quiet)
@@ -84,6 +86,7 @@ def reproduce(
         seed,
         quick,
         only=sorted(only),
+        units_done_before=before,
         wall_time={"experiments": seconds, "all": round(time.perf_counter() - began, 3)},
         sizes={name: {"rounds": found.rounds, "runs": found.runs} for name, found in results.items()},
     )
@@ -97,15 +100,14 @@ def names() -> dict[str, tuple[str, ...]]:
     known = {experiment.id: (experiment.id,) for experiment in experiments()} | {name: (name,) for name in STUDIES}
     figures: dict[str, tuple[str, ...]] = {"figure-1": ("relations",)}
     for experiment in experiments():
-        if experiment.figure != "beyond":
-            figures[experiment.figure] = (*figures.get(experiment.figure, ()), experiment.id)
+        figures[experiment.figure] = (*figures.get(experiment.figure, ()), experiment.id)
     return figures | known
 
 
 def selected(only: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of what is asked for, in the order of the report; nothing asked for is everything."""
     known = names()
-    every = tuple(name for name, ids in known.items() if ids == (name,))
+    every = (*(experiment.id for experiment in experiments()), *STUDIES)
     asked = {id for name in only for id in known[one_of("--only", name, known)]}
     return tuple(name for name in every if name in asked) if asked else every
 

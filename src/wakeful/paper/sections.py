@@ -1,10 +1,9 @@
 """The sections of the report: which findings each shows, its figures drawn, its tables filled."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from wakeful import plots
-from wakeful.paper.beyond import BEYOND, LEGEND
+from wakeful.paper.beyond import BEYOND, LEGEND, Findings
 from wakeful.paper.contents import Drawn, Picture, Section, Table
 from wakeful.paper.diagram import arrows, nodes
 from wakeful.paper.evidence import Evidence
@@ -19,7 +18,6 @@ from wakeful.paper.relation_claims import regrets_of
 from wakeful.paper.verdicts import interval, short
 from wakeful.results import Results
 
-Findings = Mapping[str, Any]
 PAPER_DUELS = (SP_SI, SP_UCB)
 
 
@@ -33,8 +31,9 @@ def drawn(findings: Findings) -> Iterator[Drawn]:
         if shown:
             yield _paper_figure(name, title, shown, findings)
     for ids, section in BEYOND:
-        if all(name in findings for name in ids):
-            yield section(*(findings[name] for name in ids))
+        there = {name: findings[name] for name in ids if name in findings}
+        if there:
+            yield section(there)
     every = [(known[name], found) for name, found in findings.items() if name in known]
     if every:
         yield Drawn(_all_regrets(every), {})

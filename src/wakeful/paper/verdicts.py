@@ -31,19 +31,24 @@ class Interval(NamedTuple):
 
 
 def short(value: float) -> str:
-    """Return a number with as many digits as one reads: none after the point from 100 on, three below 1."""
-    size = abs(value)
+    """Return a number with as many digits as one reads: none after the point from 100 on, three below 1.
+
+    >>> short(1234.5), short(0.12345), short(7.0), short(99.9999999999)
+    ('1,234', '0.123', '7', '100')
+    """
     if not math.isfinite(value):
         return "?"
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
-    return f"{0.0 + round(value, digits):,.{digits}f}"
+    near = 0.0 + round(value, 6)
+    size = abs(near)
+    digits = 0 if size >= 100 or near.is_integer() else 1 if size >= 10 else 2 if size >= 1 else 3
+    return f"{near:,.{digits}f}"
 
 
 def interval(values: ArrayLike) -> Interval:
     """Return the mean of some runs and its confidence interval (Student's t).
 
     >>> print(interval([1.0, 2.0, 3.0]))
-    2.00 [-0.484, 4.48]
+    2 [-0.484, 4.48]
     """
     sample = numbers("values", values, "one number for each run")
     if sample.ndim != 1 or sample.size == 0:

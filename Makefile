@@ -1,9 +1,13 @@
-# make test: everything that must hold; make bench: the numbers of docs/benchmarks.md. Needs Python 3.11+ and make.
+# make reproduce: the paper as a program, into wakeful-report; make test: everything that must hold;
+# make bench: the numbers of docs/benchmarks.md. Needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test bench format clean
+.PHONY: reproduce test bench format clean
+
+reproduce: $(VENV)/ready
+	$(BIN)/wakeful reproduce $(ARGS)
 
 test: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -23,8 +27,12 @@ format: $(VENV)/installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[lab]"
+	touch $@
+
+$(VENV)/installed: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 

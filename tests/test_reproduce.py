@@ -17,6 +17,7 @@ from wakeful import cli, worlds
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
 from wakeful.paper.experiments import experiments, sparring
+from wakeful.paper.progress import Bars
 from wakeful.results import Results
 
 SMALL = ["reproduce", "--quick", "--runs", "2", "--only", "dependent", "--only", "figure-5"]
@@ -81,7 +82,7 @@ def test_the_same_numbers_for_any_number_of_jobs(
     shown = capsys.readouterr().out
     assert "beats-both-dependent" in shown
     assert "A quick run" in shown
-    assert "3 claims" in shown
+    assert "Claims: " in shown
 
 
 def test_another_seed_gives_other_numbers(report: Path, tmp_path: Path) -> None:
@@ -183,6 +184,37 @@ def test_names_of_figures_and_experiments() -> None:
         "duels-30": (50_000, 50, 30),
         "categories": (50_000, 50, 4),
     }
+
+
+class Bar:
+    """Enough of a progress bar."""
+
+    def __init__(self) -> None:
+        self.n, self.total, self.shown = 0.0, 1.0, ""
+
+    def reset(self, total: float) -> None:
+        self.n, self.total = 0.0, total
+
+    def set_description_str(self, name: str) -> None:
+        self.shown = name
+
+    def update(self, by: float) -> None:
+        self.n += by
+
+
+def test_bars_move_together_and_end_together() -> None:
+    overall, current = Bar(), Bar()
+    shown = Bars(overall, current)
+    with shown.part("one", 30) as move:
+        assert move is not None
+        move(1, 2)
+        assert (overall.n, current.n, current.total, current.shown) == (15.0, 1.0, 2.0, "one")
+    assert overall.n == 30.0
+    with shown.part("two", 10):
+        pass
+    assert overall.n == 40.0
+    with Bars().part("three", 5) as nothing:
+        assert nothing is None
 
 
 def test_what_is_no_number_is_null_in_json(tmp_path: Path) -> None:

@@ -64,13 +64,12 @@ def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: In
     t = state.clock[0] + 1
     level = LEVEL * math.log(max(t, 2))
     upper = indices(state.wins, level)
-    if chosen.size < 2:
-        leader = _leader(state.wins, upper, pairs)
-        radii = _radii(upper)
+    if chosen.size == 0:
+        p[_first(state.wins, t, level, pairs, upper)] = 1.0
+        return
+    if chosen.size == 1:
         close_order(upper)
-        replies = _replies(upper, pairs)
-        slack = SPARE * _partners_an_arm(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
-        p[_first(state.wins, t, slack, leader, radii, replies) if chosen.size == 0 else replies.arm[chosen[0]]] = 1.0
+        p[_replies(upper, pairs).arm[chosen[0]]] = 1.0
         return
     best, most = awake[0], -np.inf
     for k in awake:
@@ -147,34 +146,41 @@ def close_order(upper: Floats) -> None:
     y is surely better than x if `1 - U[w, y] > U[x, w]` for some w. Whatever x may reach, y may then too, and the other
     way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. One y for each x, its captain, gains most of that.
     """
+    n_arms = len(upper)
     captains, order = _captains(upper)
     for x in order:
-        if captains[x] >= 0:
-            upper[x] = np.minimum(upper[x], upper[captains[x]])
+        y = captains[x]
+        if y >= 0:
+            for w in range(n_arms):
+                upper[x, w] = min(upper[x, w], upper[y, w])
     for x in order[::-1]:
-        if captains[x] >= 0:
-            upper[:, captains[x]] = np.minimum(upper[:, captains[x]], upper[:, x])
+        y = captains[x]
+        if y >= 0:
+            for w in range(n_arms):
+                upper[w, y] = min(upper[w, y], upper[w, x])
 
 
 @kernel
 def _captains(upper: Floats) -> tuple[Ints, Ints]:
     """Return for each arm one that is surely better, -1 if there is none, and the arms by how much is better."""
     n_arms = len(upper)
-    strongest = np.empty(n_arms, np.int64)  # against each arm, the one with the largest lower bound
+    strongest, least = np.empty(n_arms, np.int64), np.empty(n_arms)  # against each arm, and what that one surely wins
     for w in range(n_arms):
         strongest[w] = w
         for y in range(n_arms):
             if upper[w, y] < upper[w, strongest[w]]:
                 strongest[w] = y
+        least[w] = 1.0 - upper[w, strongest[w]]
     losses, captains = np.zeros(n_arms, np.int64), np.full(n_arms, -1)
     for x in range(n_arms):
         for w in range(n_arms):
-            losses[x] += int(1.0 - upper[w, strongest[w]] > upper[x, w])
+            losses[x] += int(least[w] > upper[x, w])
     for x in range(n_arms):
-        for w in range(n_arms):
-            y = strongest[w]
-            if 1.0 - upper[w, y] > upper[x, w] and (captains[x] < 0 or losses[y] < losses[captains[x]]):
-                captains[x] = y
+        if losses[x] > 0:
+            for w in range(n_arms):
+                y = strongest[w]
+                if least[w] > upper[x, w] and (captains[x] < 0 or losses[y] < losses[captains[x]]):
+                    captains[x] = y
     return captains, np.argsort(losses, kind="mergesort")
 
 
@@ -206,8 +212,12 @@ def _partners_an_arm(pairs: Mask) -> float:
 
 
 @kernel
-def _first(wins: Floats, t: int, slack: float, leader: int, radii: Floats, replies: Replies) -> int:
+def _first(wins: Floats, t: int, level: float, pairs: Mask, upper: Floats) -> int:
     """Return the arm whose reply is played against it."""
+    leader, radii = _leader(wins, upper, pairs), _radii(upper)
+    close_order(upper)
+    replies = _replies(upper, pairs)
+    slack = SPARE * _partners_an_arm(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
     i = leader
     for _ in range(len(wins) + 1):
         if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + CLOSE:

@@ -144,12 +144,32 @@ def finds_nash(found: Exploited) -> Claim:
         f"sub-games is {cured}, going like T^{cure}.",
         together(verdicts),
         "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls. A "
-        "measurement, not a proof. The other question of Remark 5, regret against the Nash opponent, is the row on "
-        "Rock-Paper-Scissors.",
+        "measurement, not a proof.",
         {
             "exploitability": {name: list(end) for name, end in ends.items()},
             "exponents": {name: list(exponent) for name, exponent in falls.items()},
             "random_games": {"exploitability": list(random), "exponent": list(fall)},
+            "seed": found.seed,
+        },
+    )
+
+
+def against_nash(found: Exploited) -> Claim:
+    """Judge "whether it obtains sublinear regret against an adversary that plays the Nash"."""
+    exponents = {name: growth(found.rounds, found.regret[name]) for name in (SI, IX, UCB, EXP3G)}
+    ends = {name: interval(found.regret[name][:, -1]) for name in exponents}
+    listed = ", ".join(f"{name} {ends[name]}, growing like T^{exponents[name]}" for name in exponents)
+    return Claim(
+        "regret-against-nash",
+        "Remark 5 (open question)",
+        "SI-EXP3 obtains sublinear regret against an opponent who plays the Nash equilibrium of the sub-game of the "
+        "awake actions.",
+        f"Rock-Paper-Scissors, policy regret after {int(found.rounds[-1]):,} rounds: {listed}.",
+        is_sublinear(exponents[SI]),
+        f"Rule: the 95 % interval of the exponent of SI-EXP3 below {LINEAR}. A measurement, not a proof.",
+        {
+            "regret": {name: list(end) for name, end in ends.items()},
+            "exponents": {name: list(exponent) for name, exponent in exponents.items()},
             "seed": found.seed,
         },
     )

@@ -9,10 +9,13 @@ from wakeful.paper import bandit_claims as bandits
 from wakeful.paper import duel_claims as duels
 from wakeful.paper import relation_claims as related
 from wakeful.paper import theory_claims as theory
-from wakeful.paper.contents import Claim
+from wakeful.paper.contents import IN_PART, Claim
 
 THEOREM = ("theorem-1-dependent", "theorem-1-switching")
 DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
+
+
+UNDECIDED = " In part: some of it holds, or an interval reaches over its limit."
 
 
 class Rule(NamedTuple):
@@ -28,7 +31,15 @@ def judged(findings: Mapping[str, Any], seed: int, quick: bool) -> list[Claim]:
     claims = [rule.judge(*(findings[need] for need in rule.needs)) for rule in rules]
     if "relations" in findings:
         claims += [theory.fixed_point(seed), duels.reductions(seed)]
-    return [replace(claim, numbers={**claim.numbers, "quick": quick}) for claim in claims]
+    if "nash" in findings:
+        claims += [theory.rock_paper_scissors(), theory.half_for_both(seed)]
+    return [_noted(claim, quick) for claim in claims]
+
+
+def _noted(claim: Claim, quick: bool) -> Claim:
+    """Return the claim with the note whether the run was quick, and what "in part" means."""
+    note = UNDECIDED if claim.verdict == IN_PART else ""
+    return replace(claim, reason=claim.reason + note, numbers={**claim.numbers, "quick": quick})
 
 
 def _beats(name: str, where: str, what: str) -> Rule:
@@ -112,6 +123,7 @@ RULES: tuple[Rule, ...] = (
     Rule(("dependent-long",), bandits.long_dependent),
     Rule(("nash",), bandits.half_and_half),
     Rule(("nash",), bandits.finds_nash),
+    Rule(("nash",), bandits.against_nash),
     Rule(("duels-awake",), duels.theorem_two_awake),
     Rule(("duels-awake",), duels.root_of_duels),
     Rule(("path",), duels.theorem_two_path),

@@ -193,7 +193,7 @@ def _beyond() -> Iterator[Experiment]:
         text="The dependent world of figure 2, a thousand times as long: what the paper's picture does not show.",
         world=worlds.Dependent(),
         rounds=1_000_000,
-        runs=16,
+        runs=12,
         quick=(30_000, 8),
         policies=PAPERS | OURS,
         regrets=("policy", "internal"),

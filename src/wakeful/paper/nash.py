@@ -21,6 +21,7 @@ from wakeful.worlds.paper import PAIRS_AND_ALL
 PLAYERS: dict[str, Policy] = {name: (PAPERS | OURS)[name] for name in (SI, IX, UCB, EXP3G)}
 ACTIONS = ("Rock", "Paper", "Scissors")
 N_ARMS, N_SETS = 5, 4  # of the random games
+FOUND = ("self", "random", "nash", "regret", "share")  # what is kept of a policy, in the order of `Exploited`
 
 
 class Exploited(NamedTuple):
@@ -31,6 +32,7 @@ class Exploited(NamedTuple):
     self_play: dict[str, Floats]  # policy: (runs, C, sub-games)
     random_games: dict[str, Floats]  # policy: (runs, C), the mean over the sub-games of a random game
     against_nash: dict[str, Floats]  # policy: (runs, C, sub-games), what the learner alone can lose
+    regret: dict[str, Floats]  # policy: (runs, C), policy regret against the Nash opponent
     paper_share: dict[str, Floats]  # policy: (runs,), of Paper in {Rock, Paper}, second half, against the Nash opponent
     seed: int
 
@@ -39,30 +41,32 @@ def studied(bench: Bench) -> Exploited:
     """Let every player play itself and the Nash opponent."""
     rounds, runs = bench.size(100_000, 20_000), bench.runs or bench.size(10, 4)
     marks = np.unique(np.geomspace(50, rounds, 24).astype(np.int64))
-    found: dict[str, dict[str, Floats]] = {"self": {}, "random": {}, "nash": {}, "share": {}}
+    found: dict[str, dict[str, Floats]] = {name: {} for name in FOUND}
     for name, policy in PLAYERS.items():
         about = {"study": "nash", "policy": repr(policy), "rounds": rounds, "runs": runs}
         arrays = bench.kept(about, lambda policy=policy: _studied(policy, runs, rounds, marks, bench.seed))  # type: ignore[misc]
         for key, own in found.items():
             own[name] = arrays[key]
     sub_games = tuple(" or ".join(ACTIONS[k] for k in members) for members in PAIRS_AND_ALL)
-    return Exploited(marks, sub_games, found["self"], found["random"], found["nash"], found["share"], bench.seed)
+    own, random, nash, regret, share = (found[key] for key in FOUND)
+    return Exploited(marks, sub_games, own, random, nash, regret, share, bench.seed)
 
 
 def _studied(policy: Policy, runs: int, rounds: int, marks: Ints, seed: int) -> dict[str, Any]:
     """Return the exploitabilities of one policy in all runs."""
     masks = _masks(PAIRS_AND_ALL, 3)
     game = rock_paper_scissors()
-    kept: dict[str, list[Any]] = {"self": [], "random": [], "nash": [], "share": []}
+    kept: dict[str, list[Any]] = {name: [] for name in FOUND}
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
         kept["self"].append(_self_play(game, policy, masks, rounds, marks, rng))
         other = random_game(N_ARMS, rng)
         sets = awake_sets(rng, N_SETS, N_ARMS, smallest=2)
         kept["random"].append(_self_play(other, policy, sets, rounds, marks, rng).mean(axis=1))
-        gained, share = _against_nash(game, policy, rounds, marks, rng)
-        kept["nash"].append(gained)
-        kept["share"].append(share)
+        for key, value in zip(
+            ("nash", "regret", "share"), _against_nash(game, policy, rounds, marks, rng), strict=True
+        ):
+            kept[key].append(value)
     return {name: np.array(values) for name, values in kept.items()}
 
 
@@ -77,10 +81,11 @@ def _self_play(game: Game, policy: Policy, masks: Mask, rounds: int, marks: Ints
 
 def _against_nash(
     game: Game, policy: Policy, rounds: int, marks: Ints, rng: np.random.Generator
-) -> tuple[Floats, float]:
-    """Return what the learner's average play loses at worst beyond the game's value, and its share of Paper."""
+) -> tuple[Floats, Floats, float]:
+    """Return how far the learner's average play is from equilibrium, its policy regret, and its share of Paper."""
     masks = _masks(PAIRS_AND_ALL, 3)
     block = next(NashOpponent(game, PAIRS_AND_ALL).blocks(rng, rounds))
+    assert block.expected is not None
     choices = play(policy, block.awake, block.losses, rng)
     which = (block.awake[:, np.newaxis] == masks).all(axis=2).argmax(axis=1)
     counts = np.zeros((rounds, len(masks), 3))
@@ -90,7 +95,8 @@ def _against_nash(
     late = np.arange(rounds) >= rounds // 2
     columns = np.array([game.nash(mask, mask).column for mask in masks])
     lost = np.stack([gaps(game.losses, row, columns, masks, masks) for row in shares])
-    return lost, float((choices[late & (which == 0)] == 1).mean())
+    own = block.expected[np.arange(rounds), choices] - np.where(block.awake, block.expected, 1.0).min(axis=1)
+    return lost, np.cumsum(own)[marks - 1], float((choices[late & (which == 0)] == 1).mean())
 
 
 def _masks(sets: tuple[tuple[int, ...], ...], n_arms: int) -> Mask:

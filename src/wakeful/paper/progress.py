@@ -37,8 +37,11 @@ def bars(total: int, quiet: bool) -> Iterator[Bars]:
     if quiet or not sys.stderr.isatty():
         yield Bars()
         return
-    from tqdm import tqdm
-
+    try:
+        from tqdm import tqdm
+    except ImportError:  # the extra 'lab' brings it
+        yield Bars()
+        return
     form = "{desc:<24} {percentage:3.0f} %|{bar}| {elapsed}<{remaining}"
     with (
         tqdm(total=total, desc="wakeful reproduce", position=0, bar_format=form, leave=False) as overall,

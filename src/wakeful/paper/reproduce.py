@@ -2,7 +2,7 @@
 
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ from wakeful.inputs import one_of, whole
 from wakeful.paper import evidence, folder, line_twelve, nash, report
 from wakeful.paper.bench import Bench
 from wakeful.paper.claims import judged
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
-from wakeful.paper.experiments import Experiment, experiments
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim, Section
+from wakeful.paper.experiments import experiments
 from wakeful.paper.progress import Bars, bars
 from wakeful.paper.sections import drawn
 from wakeful.results import Results
@@ -25,7 +25,8 @@ STUDIES: dict[str, Callable[[Bench], Any]] = {
     "line-12": line_twelve.studied,
     "nash": nash.studied,
 }
-STUDY_WEIGHT = 2_000_000  # rounds that a study is worth on the overall bar
+DRAWING = "figures"
+STUDY_WEIGHT = 2_000_000  # rounds that a study, or drawing all figures, is worth on the overall bar
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,12 @@ def reproduce(
     before = sum(1 for _ in (place / folder.WORK).iterdir())
     bench = Bench(seed, quick, runs, jobs, executor, place / folder.WORK)
     began = time.perf_counter()
-    findings, seconds = _found(bench, chosen, quiet)
-    claims = judged(findings, seed, quick)
-    sections = _drawn(place, findings)
+    weights = {name: _weight(bench, name) for name in (*chosen, DRAWING)}
+    with bars(sum(weights.values()), quiet) as shown:
+        findings, seconds = _found(bench, {name: weights[name] for name in chosen}, shown)
+        claims = judged(findings, seed, quick)
+        with shown.part(DRAWING, weights[DRAWING]) as move:
+            sections = _drawn(place, findings, move)
     results = {name: found for name, found in findings.items() if isinstance(found, Results)}
     folder.write_results(place, results)
     folder.write_claims(place, claims)
@@ -113,14 +117,14 @@ def selected(only: Iterable[str]) -> tuple[str, ...]:
 
 
 def table(done: Reproduced) -> str:
-    """Return the closing table: verdict, place in the paper, claim."""
+    """Return the closing table: verdict, name of the claim, place in the paper, what it says."""
     wide = max((len(claim.verdict) for claim in done.claims), default=0)
     lines = []
     for claim in done.claims:
-        words = textwrap.wrap(f"{claim.id}: {claim.claim}", 100 - wide)
+        words = textwrap.wrap(f"{claim.id} ({claim.where}): {claim.claim}", 100 - wide, break_on_hyphens=False)
         lines += [f"{claim.verdict:<{wide}}  {words[0]}", *(f"{'':<{wide}}  {rest}" for rest in words[1:])]
     counts = ", ".join(f"{sum(c.verdict == v for c in done.claims)} {v}" for v in (HOLDS, IN_PART, FAILS))
-    lines += ["", f"{len(done.claims)} claims: {counts}."]
+    lines += ["", f"Claims: {counts}."]
     if done.quick:
         lines.append(
             "A quick run: fewer runs and shorter horizons than in the paper. Good for a look, not for a citation."
@@ -128,47 +132,40 @@ def table(done: Reproduced) -> str:
     return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
 
 
-def _found(bench: Bench, chosen: Sequence[str], quiet: bool) -> tuple[dict[str, Any], dict[str, float]]:
+def _found(bench: Bench, weights: Mapping[str, int], shown: Bars) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what each experiment and study found, and how many seconds it took."""
     known = {experiment.id: experiment for experiment in experiments()}
-    weights = {name: _weight(bench, known.get(name)) for name in chosen}
     findings: dict[str, Any] = {}
     seconds: dict[str, float] = {}
-    with bars(sum(weights.values()), quiet) as shown:
-        for name in chosen:
-            began = time.perf_counter()
-            findings[name] = _one(bench, name, known.get(name), shown, weights[name])
-            seconds[name] = round(time.perf_counter() - began, 3)
+    for name, weight in weights.items():
+        began = time.perf_counter()
+        with shown.part(name, weight) as move:
+            findings[name] = bench.simulated(known[name], move) if name in known else STUDIES[name](bench)
+        seconds[name] = round(time.perf_counter() - began, 3)
     return findings, seconds
 
 
-def _one(bench: Bench, name: str, experiment: Experiment | None, shown: Bars, weight: int) -> Any:
-    """Return one finding."""
-    with shown.part(name, weight) as move:
-        return STUDIES[name](bench) if experiment is None else bench.simulated(experiment, move)
-
-
-def _weight(bench: Bench, experiment: Experiment | None) -> int:
+def _weight(bench: Bench, name: str) -> int:
     """Return how much work an experiment is, roughly, in rounds of a small one."""
+    experiment = next((experiment for experiment in experiments() if experiment.id == name), None)
     if experiment is None:
-        return STUDY_WEIGHT // (10 if bench.quick else 1)
+        return STUDY_WEIGHT // (10 if bench.quick and name != DRAWING else 1)
     rounds, runs = experiment.size(bench.quick, bench.runs)
     return int(rounds * runs * len(experiment.players(rounds)) * (1.0 + experiment.world.n_arms / 10.0))
 
 
-def _drawn(out: Path, findings: dict[str, Any]) -> list[Any]:
+def _drawn(out: Path, findings: Mapping[str, Any], move: Callable[[int, int], None] | None) -> list[Section]:
     """Draw all figures, as SVG and PNG, and return the sections."""
-    sections = []
-    kept = set()
-    for section, figures in drawn(findings):
-        for name, draw in figures.items():
-            figure = draw()
-            plots.save(figure, out / "figures" / f"{name}.svg")
-            figure.set_layout_engine("none")  # it is laid out now, which takes as long as drawing it
-            plots.save(figure, out / "figures" / f"{name}.png")
-            kept.add(name)
-        sections.append(section)
+    parts = list(drawn(findings))
+    figures = {name: draw for part in parts for name, draw in part.figures.items()}
+    for n, (name, draw) in enumerate(figures.items(), start=1):
+        figure = draw()
+        plots.save(figure, out / "figures" / f"{name}.svg")
+        figure.set_layout_engine("none")  # it is laid out now, which takes as long as drawing it
+        plots.save(figure, out / "figures" / f"{name}.png")
+        if move is not None:
+            move(n, len(figures))
     for old in (out / "figures").iterdir():
-        if old.stem not in kept:
+        if old.stem not in figures:
             old.unlink()
-    return sections
+    return [part.section for part in parts]

@@ -48,7 +48,12 @@ def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
         said,
         f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
         verdict,
-        reason + (f"; {best}, which the paper leaves out, is best." if rank > 1 else "."),
+        reason
+        + (
+            f"; {best}, which the paper leaves out, is best (the rate of SI-EXP3-IX was tuned on worlds like these)."
+            if rank > 1
+            else "."
+        ),
         {**about(results), "differences": {name: list(d) for name, d in gaps.items()}, "rank": rank},
     )
 

@@ -41,6 +41,7 @@ def arrows(found: Evidence) -> list[Arrow]:
         witness = found.witnesses[name]
         values, rounds = regrets_of(witness), len(witness.history.choices)
         shown = values[source] <= NONE * rounds and values[target] >= LARGE * rounds
-        label = f"{says}: {source} {short(values[source])}, {target} {short(values[target])} in {rounds} rounds"
+        small, large = (f"{name}\N{NO-BREAK SPACE}{short(values[name])}" for name in (source, target))
+        label = f"{says}: {small}, {large} in {rounds}\N{NO-BREAK SPACE}rounds"
         drawn.append(Arrow(source, target, not shown, label))
     return drawn

@@ -33,6 +33,15 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def fused(function: Function) -> Function:
+    """Compile like `kernel`, but let a product and a sum be one operation with one rounding, where there is one.
+
+    Faster and more accurate, but not to the bit what plain Python computes: for numerics, not for what breaks ties.
+    """
+    compiled: Function = numba.njit(function, fastmath={"contract"})
+    return compiled
+
+
 def as_kernel(function: Any) -> Any:
     """Return a kernel, compiling what a user left plain."""
     return function if hasattr(function, "py_func") else kernel(function)
@@ -72,7 +81,7 @@ def fingerprint(*kernels: Any) -> str:
 def _sources() -> str:
     """Return a digest of all files of the package that hold kernels."""
     sources = (path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
-    return _digest(*(source for source in sources if b"@kernel" in source))
+    return _digest(*(source for source in sources if b"@kernel" in source or b"@fused" in source))
 
 
 def _identity(function: Any) -> str:

@@ -128,7 +128,9 @@ def partners(pairs: Mask, chosen: Ints, awake: Ints) -> int:
             fits &= pairs[c, k]
         if chosen.size == 0:
             for j in range(n_arms):
-                fits |= pairs[k, j]
+                if pairs[k, j]:
+                    fits = True
+                    break
         awake[n] = k
         n += int(fits)
     return n

@@ -14,7 +14,7 @@ from wakeful.policy import LAW
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock
 
 DUEL_REGRETS = ("dueling",)
-ROUNDS = 4096  # of a block: enough to forget what a block costs, few enough for the cache of a core
+ROUNDS = 16384  # of a block: enough to forget what a block costs, few enough for the cache of a core
 
 
 class DuelTally:

@@ -1,11 +1,11 @@
 """`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.arms import Awake, listed
+from wakeful.arms import BOOLEANS, Awake, listed
 from wakeful.duel import Duel
 from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pick, step
 from wakeful.entries import FINE, NO_MEMO, NOT_DRAWN, Floats, Mask
@@ -19,6 +19,16 @@ REMEMBERED = 1 << 20  # bytes, about: of pair masks kept at hand
 PAIRS_RULE = "a list of pairs of arm names, or a symmetric (K, K) mask"
 
 Groups = Mapping[Any, Hashable]
+
+
+class Room(NamedTuple):
+    """Arrays to work in: what compiled code reads of a duel, and what it fills; laws are each duel's own."""
+
+    pick: Pick
+    allowed: Mask  # (M, K)
+    uniforms: Floats  # (2M,)
+    probabilities: Floats  # (M,)
+    shares: Floats  # (M,)
 
 
 class DuelingBandit(Learner[DuelingPolicy]):
@@ -55,7 +65,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._wins = np.zeros((len(self._arms), len(self._arms)))
         self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
         self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
-        self._use(policy.start(len(self._arms), self._size))
+        self._use(policy.start(len(self._arms)))
 
     def choose(
         self,
@@ -76,15 +86,18 @@ class DuelingBandit(Learner[DuelingPolicy]):
             size: how many different arms to choose, instead of two; the winner is the best of them all
         """
         awake, pairs = listed(awake), listed(pairs)  # before the lock: an iterator may ask this very bandit
+        if groups is not None:
+            groups = _as_dict(groups)
+        if type(distinct) not in BOOLEANS:
+            raise TypeError(must_be("distinct", "True or False", distinct))
         with self._lock:
             if pairs is not None:
                 _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
-                mask = self._given(pairs)
-                many = 2
-            else:
-                many = 2 if size is None else self._checked_size(size)
-                mask = self._meeting(awake, bool(distinct) or size is not None, groups, many)
-            self._make_room(many)
+                return self._drawn(self._given(pairs), 2)
+            many = 2 if size is None else self._checked_size(size)
+            mask = self._meeting(awake, bool(distinct) or size is not None, groups, many)
+            if many > self._size:
+                self._use(self._policy.grow(self._state, len(self._arms), many), many)
             return self._drawn(mask, many)
 
     def update(self, duel: Duel, *, winner: Any) -> None:
@@ -97,10 +110,19 @@ class DuelingBandit(Learner[DuelingPolicy]):
         """
         with self._lock:
             shares = _shares(duel, winner)
-            pick, allowed, probabilities = self._placed(duel)
-            self._make_room(len(shares))
-            answer = self._update(pick, allowed, probabilities, np.array(shares), self._fields)
+            size = len(shares)
+            room, laws = self._placed(duel)
+            for m, share in enumerate(shares):
+                room.shares[m] = share
+            state, fields = self._state, self._fields
+            if size > self._size:  # a battle from another copy: it is judged before anything changes here
+                state = self._policy.grow(state, len(self._arms), size)
+                fields = self._policy.fields(state, len(self._arms))
+            pick = Pick(*room.pick[:3], laws, room.pick.memos)
+            answer = self._update(pick, room.allowed, room.probabilities, room.shares, fields)
             if answer == FINE:
+                if size > self._size:
+                    self._use(state, size)
                 self._count(pick.arms.tolist(), shares)
         if answer != FINE:
             raise ValueError(_refusal(duel, answer))
@@ -116,18 +138,21 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def win_matrix(self) -> Floats:
         """Return the K x K wins so far, of the row's arm over the column's; ties count one half for each."""
-        return self._wins.copy()
+        with self._lock:
+            return self._wins.copy()
 
     def ranking(self) -> Ranking:
         """Return the arms by strength, with 95 % intervals: the Bradley-Terry strengths that the wins suggest."""
-        return ranking(self._arms.names, self._wins)
+        with self._lock:
+            return ranking(list(self._arms.names), self._wins)
 
     def add_arm(self, name: Hashable | None = None) -> Hashable:
         """Add an arm and return its name; it is treated as one that was asleep until now."""
         with self._lock:
             grown = self._policy.grow(self._state, len(self._arms) + 1, self._size)
+            wins = np.pad(self._wins, (0, 1))
             position = self._arms.add(name)
-            self._wins = np.pad(self._wins, (0, 1))
+            self._wins = wins
             self._masks.clear()
             self._names.clear()
             self._use(grown)
@@ -147,18 +172,13 @@ class DuelingBandit(Learner[DuelingPolicy]):
             raise ValueError(must_be("size", rule, size))
         return number
 
-    def _make_room(self, size: int) -> None:
-        """Let the state have room for so many arms at a time."""
-        if size > self._size:
-            self._size = size
-            self._use(self._policy.grow(self._state, len(self._arms), size))
-
     def _drawn(self, mask: Mask, size: int) -> Duel:
         """Draw the arms of a duel from the pairs of `mask`."""
-        names = self._arms.names
-        pick = empty_pick(size, len(names))
-        uniforms = np.array([self._stream.draw() for _ in range(2 * size)])
-        wrong = self._choose(mask, uniforms, pick, self._fields)
+        names, room = self._arms.names, self._room(size)
+        pick = Pick(*room.pick[:3], np.empty((size, len(names))), room.pick.memos)
+        for n in range(2 * size):
+            room.uniforms[n] = self._stream.draw()
+        wrong = self._choose(mask, room.uniforms, pick, self._fields)
         if wrong >= 0:
             raise ValueError(must_be(f"law of {self._policy!r}", LAW, pick.laws[wrong]))
         self._rounds += 1
@@ -172,6 +192,14 @@ class DuelingBandit(Learner[DuelingPolicy]):
             self._rounds,
             tuple(pick.memos.tolist()),
         )
+
+    def _room(self, size: int) -> "Room":
+        """Return room to work in for `size` arms at a time."""
+        if size not in self._rooms:
+            n_arms = len(self._arms)
+            floats = np.zeros(2 * size), np.zeros(size), np.zeros(size)
+            self._rooms[size] = Room(empty_pick(size, n_arms), np.zeros((size, n_arms), np.bool_), *floats)
+        return self._rooms[size]
 
     def _named(self, positions: Any) -> tuple[Any, ...]:
         """Return the names of the arms at these positions."""
@@ -205,20 +233,17 @@ class DuelingBandit(Learner[DuelingPolicy]):
             mask[np.ix_(here, here)] = group_pairs(labels)
         return self._remember((names, distinct, labels, size), mask)
 
-    def _labels(self, groups: Any, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
+    def _labels(self, groups: Groups, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
         """Return the groups of the arms called `names`."""
-        if not isinstance(groups, Mapping):
-            raise TypeError(must_be("groups", "a mapping from arm names to groups", groups))
         for name in groups:
             self._arms.of("groups", name)
         for name in names:
             if name not in groups:
                 raise ValueError(must_be("groups", "with a group for every arm that is awake", name))
         labels = tuple([groups[name] for name in names])
-        try:
-            hash(labels)
-        except TypeError:
-            raise TypeError(must_be("groups", "a mapping to groups that can be hashed", groups)) from None
+        for label in labels:
+            if label != label:  # not a number, say  # noqa: PLR0124
+                raise ValueError(must_be("groups", "a mapping to groups that can be found again", label))
         return labels
 
     def _given(self, pairs: Any) -> Mask:
@@ -249,41 +274,39 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._masks[key] = mask
         return mask
 
-    def _placed(self, duel: Duel) -> tuple[Pick, Mask, Floats]:
-        """Return a duel that may be this bandit's in terms of positions, else refuse it; and its probabilities."""
+    def _placed(self, duel: Duel) -> tuple["Room", Floats]:
+        """Return room that holds a duel which may be this bandit's, by positions, and its laws; else refuse it."""
         arms, probabilities, names, laws, clock, memos = duel
         size, n_arms = len(arms), len(self._arms)
-        if not size == len(probabilities) == len(names) == len(memos) or size < 2:
-            raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
         if size > 2 and (size > n_arms or len(set(arms)) < size):
             raise ValueError(must_be("duel.arms", "two arms, or more that all differ", arms))
         if not isinstance(laws, np.ndarray) or laws.dtype != np.float64 or laws.ndim != 2 or len(laws) != size:
             raise TypeError(must_be("duel.laws", f"a float64 array of {size} rows", laws))
         if not self._fewest <= laws.shape[1] <= n_arms:
             raise ValueError(must_be("duel.laws", f"laws over {n_arms} arms", laws))
-        allowed = np.zeros((size, n_arms), np.bool_)
-        for m in range(size):
-            known, allowed[m] = self._arms.known(names[m], "duel.allowed")
-            if known != names[m]:
-                raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
         whole("duel.clock", clock, "a whole number, at least 1", 1)
+        room = self._room(size)
+        for m in range(size):
+            known, mask = self._arms.known(names[m], "duel.allowed")
+            if known is not names[m] and known != names[m]:
+                raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
+            room.allowed[m] = mask
+            room.pick.arms[m] = self._arms.of("duel.arms", arms[m])
+            room.pick.memos[m] = real("duel.memos", memos[m], "zero or positive", 0.0)
+            room.probabilities[m] = real("duel.probabilities", probabilities[m], "between 0 and 1", 0.0, 1.0)
         if laws.shape[1] < n_arms:
             laws = np.pad(laws, ((0, 0), (0, n_arms - laws.shape[1])))
-        room = np.empty((size, n_arms), np.int64)
-        positions = np.array([self._arms.of("duel.arms", arm) for arm in arms])
-        notes = np.array([real("duel.memos", memo, "zero or positive", 0.0) for memo in memos])
-        rule = "numbers between 0 and 1"
-        chances = np.array([real("duel.probabilities", p, rule, 0.0, 1.0) for p in probabilities])
-        pick = Pick(positions, room, np.empty(size, np.int64), np.ascontiguousarray(laws), notes)
-        return pick, allowed, chances
+        return room, laws if laws.flags.c_contiguous else np.ascontiguousarray(laws)
 
-    def _use(self, state: Any) -> None:
-        """Take `state` as the current one, and the steps for it."""
+    def _use(self, state: Any, size: int | None = None) -> None:
+        """Take `state`, with room for `size` arms at a time (if it changed), as the current one, and its steps."""
         n_arms = len(self._arms)
-        self._state = state
-        self._fields = self._policy.fields(state, n_arms)
-        self._choose = step(self._policy, "choose", state, n_arms)
-        self._update = step(self._policy, "update", state, n_arms)
+        fields = self._policy.fields(state, n_arms)
+        steps = [step(self._policy, name, state, n_arms) for name in ("choose", "update")]
+        self._state, self._fields = state, fields
+        self._size = self._size if size is None else size
+        self._choose, self._update = steps
+        self._rooms: dict[int, Room] = {}
 
     def _arrays(self) -> dict[str, Any]:
         """Return the state and the wins."""
@@ -295,14 +318,26 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the wins."""
-        self._size = self._checked_size(header["size"])
+        size = self._checked_size(header["size"])
         wins = arrays.pop("win_matrix")
         state = type(self._state)(**arrays)
-        fresh = self._policy.start(len(self._arms), self._size)
-        if not is_like((wins,), (self._wins,)) or not is_like(state, fresh):
+        fresh = self._policy.start(len(self._arms), size)
+        if not is_like((wins,), (self._wins,)) or (wins < 0.0).any() or not is_like(state, fresh):
             raise ValueError(must_be("state", f"one that {self._policy!r} could have grown into", state))
-        self._wins = wins
+        self._wins, self._size = wins, size
         return state
+
+
+def _as_dict(groups: Any) -> dict[Any, Hashable]:
+    """Return a copy of a mapping to groups, if it is one."""
+    if not isinstance(groups, Mapping):
+        raise TypeError(must_be("groups", "a mapping from arm names to groups", groups))
+    found = dict(groups)
+    try:
+        hash(tuple(found.values()))
+    except TypeError:
+        raise TypeError(must_be("groups", "a mapping to groups that can be hashed", groups)) from None
+    return found
 
 
 def _alone(name: str, **others: Any) -> None:
@@ -313,18 +348,23 @@ def _alone(name: str, **others: Any) -> None:
 
 
 def _shares(duel: Any, winner: Any) -> list[float]:
-    """Return how the win is shared among the arms of a duel."""
+    """Return how the win is shared among the arms of a duel that has all its parts."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
-    arms, two = duel.arms, len(duel.arms) == 2
+    arms, probabilities, allowed, _, _, memos = duel
+    if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
+        raise TypeError(must_be("duel", "one whose parts are tuples", duel))
+    if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
+        raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
+    two = len(arms) == 2
     if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
         share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)
         return [share, 1.0 - share]
-    won = [type(winner) is not bool and _same(arm, winner) for arm in arms]
+    won = [type(winner) not in BOOLEANS and _same(arm, winner) for arm in arms]
     if two and not any(won) and isinstance(winner, str):
         won = [winner == "left", winner == "right"]
     if not any(won):
-        names = [*dict.fromkeys(arms), *(("left", "right") if two else ())]
+        names = list(dict.fromkeys([*arms, *(("left", "right") if two else ())]))
         rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")
         raise ValueError(must_be("winner", rule, winner) + did_you_mean(winner, names))
     return [1.0 / sum(won) if here else 0.0 for here in won]  # an arm that met itself shares the win with itself

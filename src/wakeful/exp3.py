@@ -256,8 +256,8 @@ def _switch_remember(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm
 @kernel
 def _switch_learn(rate: Rate, state: SwitchState, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
     """Change row and column `arm` of `state.losses` on the awake arms."""
-    if rate.counter == EPOCH and memo != state.rate[0]:
-        return  # decided in an epoch that is over
+    if loss == 0.0 or (rate.counter == EPOCH and memo != state.rate[0]):
+        return  # nothing to add, or decided in an epoch that is over
     weight = loss / (p[arm] + rate.exploration * memo)
     for i in awake:
         if i != arm:

@@ -8,7 +8,7 @@ Right to 1 unit in the last place, against 1/2 of the library's: `tests/test_exp
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.compile import kernel
+from wakeful.compile import fused
 
 LOWEST = -700.0  # below, 2^k is no normal number
 
@@ -17,7 +17,7 @@ LOG_2, LOG_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10  # the f
 TO_WHOLE = 1.5 * 2.0**52  # added and taken away again, it rounds to a whole number
 
 
-@kernel
+@fused
 def exponentiate(x: NDArray[np.float64]) -> None:
     """Turn every number of a contiguous `x`, each between `LOWEST` and 0, into its exponential."""
     for n in range(x.size):

@@ -41,11 +41,12 @@ class Ranking(Sequence[Rank]):
     def __repr__(self) -> str:
         """Return an aligned table."""
         wide = max(len(str(rank.arm)) for rank in self._ranks)
-        lines = [" " * (wide + 6) + "strength    95 % from        to        wins       duels"]
-        for r in self._ranks:
-            numbers = f"{r.strength:>10.3f}{r.low:>13.3f}{r.high:>10.3f}{r.wins:>12,.1f}{r.duels:>12,.1f}"
-            lines.append(f"{r.rank:>3}  {r.arm!s:<{wide}}{numbers}")
-        return "\n".join(lines)
+        heads = ("strength", "95 % from", "to", "wins", "duels")
+        rows = [[f"{r[n]:.3f}" if n < 5 else f"{r[n]:,.1f}" for n in range(2, 7)] for r in self._ranks]
+        widths = [max(map(len, column)) + 3 for column in zip(heads, *rows, strict=True)]
+        firsts = [" " * (wide + 5), *(f"{r.rank:>3}  {r.arm!s:<{wide}}" for r in self._ranks)]
+        lines = zip(firsts, (heads, *rows), strict=True)
+        return "\n".join(first + "".join(f"{x:>{w}}" for x, w in zip(row, widths, strict=True)) for first, row in lines)
 
 
 def ranking(names: Sequence[Hashable], wins: Floats) -> Ranking:
@@ -55,9 +56,9 @@ def ranking(names: Sequence[Hashable], wins: Floats) -> Ranking:
     intervals; these come from the curvature of the likelihood. It is a summary: preferences need not be of this kind.
 
     >>> ranking(["a", "b"], np.array([[0.0, 30.0], [10.0, 0.0]]))
-           strength    95 % from        to        wins       duels
-      1  a     0.518        0.175     0.861        30.0        40.0
-      2  b    -0.518       -0.861    -0.175        10.0        40.0
+             strength   95 % from       to   wins   duels
+      1  a      0.540       0.187    0.894   30.0    40.0
+      2  b     -0.540      -0.894   -0.187   10.0    40.0
     """
     met = wins + wins.T
     np.fill_diagonal(met, 0.0)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wakeful.compile import kernel
+from wakeful.compile import fused, kernel
 from wakeful.exponentials import exponentiate
 
 Floats = NDArray[np.float64]
@@ -173,7 +173,7 @@ def _shift(log_weights: Floats, shifts: Floats) -> bool:
     return True
 
 
-@kernel
+@fused
 def _fold(rates: Floats, n: int) -> None:
     """Eliminate states n-1, ..., 1 in place: shares above the diagonal, rates to the states left below it."""
     for k in range(n - 1, 0, -1):
@@ -188,7 +188,7 @@ def _fold(rates: Floats, n: int) -> None:
                 rates[i, j] += share * rates[k, j]
 
 
-@kernel
+@fused
 def _eliminate(rates: Floats, n: int) -> None:
     """Write the weights of the chain `rates[:n, :n]` into `rates[0, :n]`, destroying the rest."""
     _fold(rates, n)
@@ -208,7 +208,10 @@ def _unshift(rates: Floats, law: Floats) -> None:
         _unshift_logs(rates, law)
         return
     for i in range(law.size):
-        law[i] = rates[0, i] * math.exp(low - law[i])
+        law[i] = low - law[i]
+    exponentiate(law)
+    for i in range(law.size):
+        law[i] *= rates[0, i]
     _normalise(law)
 
 

@@ -372,6 +372,124 @@ def test_the_bandit_draws_what_the_loop_draws() -> None:
                 bandit.update(duel, winner=duel.arms[won])
 
 
+def test_a_battle_from_another_copy_makes_room_for_itself() -> None:
+    one, two = arena(), arena()
+    battle = one.choose(size=4)
+    two.update(battle, winner=battle.arms[3])
+    assert two.state.inner_losses.shape == (4, 5, 5)
+    assert two.choose(size=4).arms != ()
+    assert many(two, 20, size=4)
+
+
+def test_a_refused_battle_changes_nothing() -> None:
+    one, two = arena(), arena()
+    record = one.choose(size=5).to_dict()
+    record["probabilities"] = [0.9] * 5
+    with pytest.raises(ValueError, match=r"duel\.probabilities must be"):
+        two.update(wk.Duel.from_dict(record), winner=record["arms"][0])
+    assert two.state.inner_losses.shape == (2, 5, 5)
+    record["arms"] = ["a", "a", "b", "c", "d"]
+    with pytest.raises(ValueError, match=r"duel\.arms must be two arms, or more that all differ"):
+        two.update(wk.Duel.from_dict(record), winner="a")
+
+
+class NoRoom(wk.Sparring):
+    """A policy that cannot grow."""
+
+    def grow(self, state: Any, n_arms: int, size: int = 2) -> Any:
+        raise MemoryError
+
+
+def test_a_state_that_cannot_grow_leaves_all_as_it_was() -> None:
+    bandit = arena(NoRoom())
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            bandit.choose(size=4)
+        with pytest.raises(MemoryError):
+            bandit.add_arm("f")
+    assert bandit.arms == tuple(NAMES)
+    assert bandit.win_matrix().shape == (5, 5)
+    many(bandit, 20, distinct=True)
+
+
+def test_what_was_remembered_of_sets_is_forgotten_when_arms_change() -> None:
+    bandit = arena(wk.Sparring(wk.Uniform()), arms=["a", "b", "c"])
+    many(bandit, 20, distinct=True)
+    bandit.add_arm("d")
+    assert {name for duel in many(bandit, 200, distinct=True) for name in duel} == {"a", "b", "c", "d"}
+    bandit.retire_arm("a")
+    assert {name for duel in many(bandit, 200, distinct=True) for name in duel} == {"b", "c", "d"}
+
+
+def test_laws_shorter_than_any_that_was_made_are_refused() -> None:
+    record = arena(arms=["a", "b"]).choose(distinct=True).to_dict()
+    with pytest.raises(ValueError, match=r"duel\.laws must be laws over 5 arms"):
+        arena().update(wk.Duel.from_dict(record), winner="left")
+
+
+@pytest.mark.parametrize("part", ["arms", "probabilities", "allowed", "memos"])
+def test_a_duel_without_a_part_is_refused(part: str) -> None:
+    bandit = arena()
+    missing: Any = {part: None}
+    duel = bandit.choose(distinct=True)._replace(**missing)
+    with pytest.raises(TypeError, match="duel must be one whose parts are tuples"):
+        bandit.update(duel, winner="left")
+    missing[part] = ()
+    with pytest.raises(ValueError, match="duel must be of two or more arms"):
+        bandit.update(duel._replace(**missing), winner="left")
+
+
+def test_truth_values_win_nothing() -> None:
+    bandit = arena(arms=2)
+    duel = bandit.choose(distinct=True)
+    for winner in (True, np.True_, False, np.False_):
+        with pytest.raises(ValueError, match="winner must be"):
+            bandit.update(duel, winner=winner)
+    with pytest.raises(TypeError, match="distinct must be True or False"):
+        bandit.choose(distinct="no")  # type: ignore[arg-type]
+    assert bandit.choose(distinct=np.True_).arms  # type: ignore[arg-type]
+
+
+def test_groups_that_cannot_be_found_again_are_refused() -> None:
+    with pytest.raises(ValueError, match="groups must be a mapping to groups that can be found again, got nan"):
+        arena().choose(groups={**dict.fromkeys(NAMES, 1), "a": float("nan")})
+
+
+class Asking(dict[str, int]):
+    """A mapping that asks the arena while it is asked."""
+
+    def __init__(self, bandit: wk.DuelingBandit) -> None:
+        super().__init__({name: n for n, name in enumerate(NAMES)})
+        self.bandit = bandit
+
+    def keys(self) -> Any:
+        self.bandit.choose()
+        return super().keys()
+
+
+def test_a_mapping_may_ask_the_very_bandit() -> None:
+    bandit = arena()
+    assert bandit.choose(groups=Asking(bandit)).arms
+
+
+def test_files_with_wins_below_zero_are_refused(tmp_path: Path) -> None:
+    bandit = arena()
+    bandit._wins[0, 1] = -1.0
+    bandit.save(tmp_path / "arena.wakeful")
+    with pytest.raises(ValueError, match="state must be one that"):
+        wk.DuelingBandit.load(tmp_path / "arena.wakeful")
+
+
+def test_a_file_of_battles_can_be_saved_again(tmp_path: Path) -> None:
+    bandit = arena()
+    many(bandit, 5, size=3)
+    for _ in range(2):
+        bandit.save(tmp_path / "arena.wakeful")
+        bandit = wk.DuelingBandit.load(tmp_path / "arena.wakeful")
+    assert bandit.state.inner_losses.shape[0] == 3
+    many(bandit, 5, size=3)
+
+
 def test_what_is_no_dueling_policy_is_refused() -> None:
     for value, words in ((wk.SIExp3(), "a DuelingPolicy"), (wk.Sparring, "an instance"), (7, "a DuelingPolicy")):
         with pytest.raises(TypeError, match=f"policy must be {words}"):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import wakeful as wk
+from reference import stable_pair as literal
 from wakeful.entries import Floats, Mask
 from wakeful.pairs import checked_pairs
 from wakeful.regret import dueling
-from wakeful.stable_pair import LEVEL, StablePair, close_order, indices
+from wakeful.stable_pair import LEVEL, PATIENCE, Replies, StablePair, _first, _of_circle, close_order, indices
 from wakeful.worlds import CategoryDuels, GraphDuels, PathDuels, Preferences, StubbornPairs, UtilityDuels
 
 ROUNDS = 50_000
@@ -86,6 +87,57 @@ def test_some_pair_of_every_circle_costs_no_more_than_two_radii(seed: int) -> No
         assert min(costs) <= 2.0 * max(radius[k, reply[k]] for k in circle) + 1e-9
         if len(circle) == 2:
             assert min(costs) <= radius[i, reply[i]] + 1e-9
+
+
+def circle_of(costs: list[float], n_arms: int) -> Replies:
+    """Return replies 0 -> 1 -> ... -> 0 in which arm k and its reply can cost `costs[k]`."""
+    size = len(costs)
+    matrix = np.eye(size) / 2 + np.roll(np.eye(size), 1, axis=1) / 2
+    most = np.linalg.lstsq(matrix, np.array(costs) + 0.5, rcond=None)[0]
+    arm = np.append((np.arange(size) + 1) % size, np.full(n_arms - size, -1))
+    return Replies(arm, np.append(most, np.full(n_arms - size, -1.0)))
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_a_circle_has_three_ways_out(size: int) -> None:
+    """The widest pair while it was played little, then the leader's while it is cheap, then the cheapest."""
+    costs = [0.4, 0.3, 0.2, 0.5, 0.6][:size]
+    replies = circle_of(costs, size)
+    t, radii, wins = 10_000, np.full((size, size), 0.05), np.zeros((size, size))
+    radii[1, 2] = radii[2, 1] = 0.12
+    enough = PATIENCE * (2.0 * t / (size * (size - 1.0))) ** (2.0 / 3.0)
+    wins[2, 1] = enough - 1.0
+    assert _of_circle(wins, t, 0, 0, radii, replies) == 1  # the widest pair is (1, 2)
+    wins[1, 2] = 1.0
+    assert _of_circle(wins, t, 0, 0, radii, replies) == 2  # the leader can cost 0.4, above twice 0.12
+    assert _of_circle(wins, t, 0, 2, radii, replies) == 2
+    radii[1, 2] = radii[2, 1] = 0.2
+    assert _of_circle(wins, t, 0, 0, radii, replies) == 0  # and now no more than twice 0.2
+    assert _of_circle(wins, t, 1, 0, radii, replies) == 0  # wherever the walk came in
+
+
+def test_a_circle_of_three_is_played_as_the_literal_version_does() -> None:
+    """A state in which replies go round: 0 to 1, 1 to 2, 2 to 0, with widths so small that none pays for itself."""
+    wins = np.array([[0.0, 4e5, 6e5], [6e5, 0.0, 4e5], [4e5, 6e5, 0.0]])
+    pairs = ~np.eye(3, dtype=bool)
+    policy = StablePair()
+    state = policy.start(3)
+    state.wins[:] = wins
+    state.clock[0] = 3_000_000
+    reference = literal.StablePair(3)
+    reference.w, reference.t = wins.tolist(), 3_000_000
+    level = LEVEL * np.log(3_000_001.0)
+    first = int(_first(state.wins, 3_000_001, level, pairs, indices(state.wins, level)))
+    law = reference.law(pairs.tolist(), [0, 1, 2], [], 0.5)
+    assert [law[k] for k in range(3)] == [float(k == first) for k in range(3)]
+    upper = indices(state.wins, level)
+    assert upper.argmax(axis=0).tolist() == [1, 2, 0]
+    wins[0, 2] = 4e5 * 1e-3  # one pair hardly played, and so wide that it is tried
+    state.wins[:] = wins
+    reference.w = wins.tolist()
+    first = int(_first(state.wins, 3_000_001, level, pairs, indices(state.wins, level)))
+    law = reference.law(pairs.tolist(), [0, 1, 2], [], 0.5)
+    assert [law[k] for k in range(3)] == [float(k == first) for k in range(3)]
 
 
 def test_confidence_bounds_are_massarts() -> None:

@@ -240,7 +240,8 @@ def _worlds() -> dict[str, type]:
     found = {name: getattr(worlds, name) for name in worlds.__all__}
     kinds = (World, AdaptiveWorld, *DUELS)
     plain = {n: c for n, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and is_dataclass(c)}
-    return {n: c for n, c in plain.items() if all(f.default is not MISSING for f in dataclass_fields(c))}
+    free = {n: c for n, c in plain.items() if issubclass(c, DUELS)}  # scores and matrices of duels can be typed
+    return free | {n: c for n, c in plain.items() if all(f.default is not MISSING for f in dataclass_fields(c))}
 
 
 @contextmanager

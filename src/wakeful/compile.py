@@ -78,6 +78,12 @@ def fingerprint(*kernels: Any) -> str:
 
 
 @cache
+def package_digest() -> str:
+    """Return a digest of all of the package's code: results are the same only if it is."""
+    return _digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
+
+
+@cache
 def _sources() -> str:
     """Return a digest of all files of the package that hold kernels."""
     sources = (path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))

@@ -10,6 +10,7 @@ from wakeful.duel_policy import NO_LAW, DuelingPolicy, empty_pick, step
 from wakeful.duel_regret import add_regrets
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, numbers, one_of, truths
+from wakeful.pairs import checked_size
 from wakeful.policy import LAW
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock
 
@@ -55,7 +56,7 @@ def duel_regrets(
         run = world.start(world_stream)
         which = np.zeros(1, np.int64)
         while True:
-            masks, laws = run.pairs()[np.newaxis], run.preferences()[np.newaxis]
+            masks, laws = np.asarray(run.pairs())[np.newaxis], np.asarray(run.preferences())[np.newaxis]
             block = _trusted(world, DuelBlock(masks, which, laws, which, world_stream.random(1)))
             found, choices = regrets(block)
             run.played(choices[0].tolist())
@@ -71,34 +72,46 @@ def _trusted(world: Any, block: Any) -> DuelBlock:
     rule = f"from {world!r}"
     found = DuelBlock(
         np.ascontiguousarray(truths("block.pair_sets", block.pair_sets, f"truth values {rule}")),
-        np.ascontiguousarray(block.which, np.int64),
+        _rows("block.which", block.which, rule),
         np.ascontiguousarray(numbers("block.preferences", block.preferences, f"numbers {rule}")),
-        np.ascontiguousarray(block.law, np.int64),
+        _rows("block.law", block.law, rule),
         np.ascontiguousarray(numbers("block.coins", block.coins, f"numbers {rule}")),
     )
     shape = (world.n_arms, world.n_arms)
     shapes = found.pair_sets.shape[1:], found.preferences.shape[1:]
-    if shapes != (shape, shape) or not found.which.shape == found.law.shape == found.coins.shape:
-        raise ValueError(must_be("block", f"tables of {shape} matrices and rows for each round {rule}", shapes))
-    if not call(_sound, *found, world.size):
+    if shapes != (shape, shape):
+        raise ValueError(must_be("block", f"tables of {shape} matrices {rule}", shapes))
+    if found.coins.ndim != 1 or not found.which.shape == found.law.shape == found.coins.shape or not found.coins.size:
+        sizes = found.which.shape, found.law.shape, found.coins.shape
+        raise ValueError(must_be("block", f"a row and a coin for each of one or more rounds {rule}", sizes))
+    if not call(_sound, *found):
         words = "symmetric pairs, somebody to play, preferences that sum to one, rows of the tables, coins in [0, 1)"
         raise ValueError(must_be("block", f"{words} {rule}", block))
+    if world.size > 2:
+        for pairs in found.pair_sets:
+            checked_size(world.size, pairs)
     return found
 
 
-def _sound(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, coins: Floats, size: int) -> bool:
+def _rows(name: str, rows: Any, rule: str) -> Ints:
+    """Return rows of a table, one for each round."""
+    found = np.asarray(rows)
+    if found.dtype.kind not in "iu" or found.ndim != 1:
+        raise TypeError(must_be(name, f"whole numbers, one for each round, {rule}", rows))
+    return np.ascontiguousarray(found, np.int64)
+
+
+def _sound(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, coins: Floats) -> bool:
     """Whether the tables hold what they should, and every round a row of each."""
     n_arms = pair_sets.shape[1]
     for s in range(len(pair_sets)):
-        anybody = 0
+        anybody = False
         for i in range(n_arms):
-            partners = 0
             for j in range(n_arms):
-                partners += int(pair_sets[s, i, j] and (i != j or size == 2))
+                anybody |= pair_sets[s, i, j]
                 if pair_sets[s, i, j] != pair_sets[s, j, i]:
                     return False
-            anybody += int(partners >= size - 1)
-        if anybody < (1 if size == 2 else size):
+        if not anybody:
             return False
     for s in range(len(preferences)):
         for i in range(n_arms):

@@ -238,6 +238,8 @@ def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, i
     """Return the three numbers if they make sense for this world."""
     kind = world if isinstance(world, type) else type(world)
     (a_duel_world if issubclass(kind, DUELS) else a_world)(world)
+    if isinstance(world, DUELS):
+        whole("world.size", world.size, "a whole number from 2", 2)
     numbers = (
         whole("rounds", rounds, "a number of rounds, at least 1", 1),
         whole("runs", runs, "a number of runs, at least 1", 1),

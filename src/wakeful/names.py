@@ -68,5 +68,5 @@ def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str
     except TypeError as problem:
         if " must be " in str(problem):
             raise
-        reason = str(problem).replace("__init__() ", "")
+        reason = str(problem).replace(f"{shown}.__init__() ", "").replace("__init__() ", "")
         raise TypeError(must_be(what, f"{shown} with arguments that it takes", text) + f": {reason}") from None

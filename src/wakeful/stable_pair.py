@@ -30,10 +30,10 @@ class StablePair(DuelingPolicy):
     more than its own uncertainty. Where replies go in a circle, some reply must be wrong: the widest pair of the circle
     is played now and then, else the one that can cost least.
 
-    Its expected regret is of the order K^(2/3) T^(2/3) sqrt(log T) at most, against adaptive adversaries, and
-    K^2 sqrt(T log T) where replies never go in a circle; no policy has sqrt(T) on all graphs. Where preferences depend
-    on what is awake (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to take. Ties go to the
-    lower index.
+    Its expected regret is of the order K^2 sqrt(T log T) + K^(2/3) T^(2/3) sqrt(log T) at most, against adaptive
+    adversaries, without the second part where replies never go in a circle; no policy has sqrt(T) on all graphs. Where
+    preferences depend on what is awake (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to
+    take. Ties go to the lower index.
 
     >>> StablePair().start(n_arms=3).wins.shape
     (3, 3)

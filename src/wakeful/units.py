@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.compile import call, fingerprint
+from wakeful.compile import call, package_digest
 from wakeful.duel_policy import step
 from wakeful.duel_units import DuelTally, duel_regrets
 from wakeful.entries import Floats, Ints, Mask
@@ -68,7 +68,7 @@ class Unit:
     def key(self) -> str:
         """Return a name that two units share only if they do the same work, by the same code."""
         about = {field.name: _identity(getattr(self, field.name)) for field in fields(self)}
-        return hashlib.sha256(json.dumps([about, CELLS, fingerprint()], sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([about, package_digest()], sort_keys=True).encode()).hexdigest()[:32]
 
 
 def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:

@@ -167,7 +167,7 @@ class Preferences(DuelWorld):
     """Any given preferences and pairs, the same in every round.
 
     Parameters:
-        matrix: (K, K), the probability that the arm of the row beats that of the column
+        matrix: (K, K), the probability that the arm of the row beats that of the column, or the path of its file
         pairs: `"distinct"`, `"all"`, or a symmetric (K, K) mask such as `group_pairs` returns
         size: how many arms are chosen in a round; more than two must differ
 
@@ -181,7 +181,7 @@ class Preferences(DuelWorld):
 
     def __post_init__(self) -> None:
         """Keep plain numbers and truth values, which compare and print."""
-        matrix = checked_preferences(self.matrix)
+        matrix = checked_preferences(_read(self.matrix) if isinstance(self.matrix, str | Path) else self.matrix)
         pairs = self.pairs
         if not isinstance(pairs, str):
             pairs = tuple(map(tuple, checked_pairs(pairs, len(matrix)).tolist()))
@@ -290,7 +290,8 @@ def _read(path: str | Path) -> list[list[float]]:
     rows = []
     for n, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), start=1):
         try:
-            rows.append([float(word) for word in line.replace(",", " ").split()])
+            words = line.split(",") if "," in line else line.split()
+            rows.append([float(word) for word in words])
         except ValueError:
             raise ValueError(must_be(f"line {n} of {path}", "numbers", line)) from None
     return [row for row in rows if row]

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from numpy.typing import NDArray
 
+import broken_policies as broken
 from policies import CASES
 from wakeful import (
     Bandit,
@@ -610,3 +611,12 @@ def test_a_copy_goes_its_own_way() -> None:
     twin.update(twin.choose(), loss=1.0)
     assert twin.rounds == bandit.rounds + 1
     assert not np.array_equal(twin.state.losses, bandit.state.losses)
+
+
+def test_a_state_that_grew_comes_back_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broken.Logging, "grows", True)
+    bandit = Bandit(broken.Logging(), 2, seed=1)
+    for _ in range(300):  # more than it had room for
+        bandit.update(bandit.choose(), loss=0.5)
+    bandit.save(tmp_path / "log.wakeful")
+    assert np.array_equal(Bandit.load(tmp_path / "log.wakeful").state.arms, bandit.state.arms)

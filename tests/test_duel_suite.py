@@ -12,6 +12,7 @@ import wakeful as wk
 from wakeful import duel_suite as suite
 from wakeful import duel_trials as trials
 from wakeful.duel_suite import CHECKS, check_dueling_policy, check_literal
+from wakeful.suite import check_is_data
 
 Check = Callable[[wk.DuelingPolicy], None]
 
@@ -28,11 +29,11 @@ class Fault(NamedTuple):
 
 
 FAULTS = {
-    "changeable": Fault(broken.Thawed, suite.check_is_data, "a policy must be a frozen dataclass"),
-    "misprinted": Fault(lambda: broken.Misprinted(0.25), suite.check_is_data, "eval(repr(policy)) must be the policy"),
-    "unhashed": Fault(broken.Unhashed, suite.check_is_data, "equal policies must have equal hashes"),
-    "nested": Fault(broken.Nested, suite.check_is_data, "JSON must bring it back", alone=False),
-    "local": Fault(broken.local_policy, suite.check_is_data, "must be defined at the top of a module", alone=False),
+    "changeable": Fault(broken.Thawed, check_is_data, "a policy must be a frozen dataclass"),
+    "misprinted": Fault(lambda: broken.Misprinted(0.25), check_is_data, "eval(repr(policy)) must be the policy"),
+    "unhashed": Fault(broken.Unhashed, check_is_data, "equal policies must have equal hashes"),
+    "nested": Fault(broken.Nested, check_is_data, "JSON must bring it back", alone=False),
+    "local": Fault(broken.local_policy, check_is_data, "must be defined at the top of a module", alone=False),
     "a list": Fault(broken.Listed, suite.check_state, "a state must be a named tuple, got [array", alone=False),
     "unnamed": Fault(broken.Unnamed, suite.check_state, "a state must be a named tuple, got (array", alone=False),
     "a number": Fault(broken.Numbered, suite.check_state, "state.counts must be an array of at least", alone=False),
@@ -181,7 +182,7 @@ def test_what_is_no_dueling_policy_is_refused_at_once() -> None:
     ):
         with pytest.raises(TypeError, match=f"policy must be .*{words}"):
             check_dueling_policy(value)  # type: ignore[arg-type]
-    assert complaint(suite.check_is_data, broken.Even()) == "a policy must be a dataclass"
+    assert complaint(check_is_data, broken.Even()) == "a policy must be a dataclass"
 
 
 def test_order_and_labels_may_matter_if_the_policy_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

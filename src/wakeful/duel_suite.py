@@ -10,8 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,8 @@ from wakeful.duel_trials import (
 from wakeful.dueling_bandit import DuelingBandit
 from wakeful.entries import Floats, Mask
 from wakeful.pairs import distinct_pairs
-from wakeful.recipe import Recipe, subclasses
+from wakeful.recipe import kinds
+from wakeful.suite import check_is_data
 
 N_ARMS = 4
 MORE_ARMS = 6  # those that a policy grows to
@@ -81,25 +81,6 @@ def check_dueling_policy(policy: DuelingPolicy, literal: Literal | None = None) 
         check_literal(policy, literal)
 
 
-def check_is_data(policy: DuelingPolicy) -> None:
-    """Parameters are frozen, print as the code that makes them, and go to JSON and back."""
-    assert is_dataclass(policy), "a policy must be a dataclass"
-    names = [field.name for field in fields(policy)]
-    try:
-        setattr(policy, names[0] if names else "anything", None)
-    except FrozenInstanceError:
-        pass
-    else:
-        raise AssertionError("a policy must be a frozen dataclass")
-    rule = "a policy must be defined at the top of a module, so that it prints as the code that makes it"
-    assert "<locals>" not in type(policy).__qualname__, rule
-    scope = {cls.__name__: cls for cls in (*subclasses(Recipe), *_kinds(policy))}
-    again = eval(repr(policy), scope)
-    assert again == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
-    assert hash(again) == hash(policy), "equal policies must have equal hashes"
-    assert _from_json(policy) == policy, "JSON must bring it back"
-
-
 def check_state(policy: DuelingPolicy) -> None:
     """The state is a named tuple of finite arrays, made anew by every `start`, and does not grow with the rounds."""
     state, other, duel = (policy.start(*arguments) for arguments in ((N_ARMS,), (N_ARMS,), (N_ARMS, 2)))
@@ -124,7 +105,7 @@ def check_uncompiled(policy: DuelingPolicy) -> None:
         return
     rule = "a policy with kernels must stand in a module that another process can import, not in a script"
     assert type(policy).__module__ != "__main__", rule
-    task = json.dumps([sorted({kind.__module__ for kind in _kinds(policy)}), policy.to_dict()])
+    task = json.dumps([sorted({kind.__module__ for kind in kinds(policy)}), policy.to_dict()])
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     command = [sys.executable, "-c", "import sys, wakeful.duel_suite; wakeful.duel_suite.replay(sys.argv[1])", task]
@@ -358,19 +339,6 @@ CHECKS: tuple[Callable[[DuelingPolicy], None], ...] = (
     check_streaks,
     check_kernels_match_methods,
 )
-
-
-def _kinds(recipe: Recipe) -> Iterator[type]:
-    """Yield the classes of a policy and of the recipes in it."""
-    for field in fields(recipe):  # type: ignore[arg-type]
-        if isinstance(getattr(recipe, field.name), Recipe):
-            yield from _kinds(getattr(recipe, field.name))
-    yield type(recipe)
-
-
-def _from_json(policy: DuelingPolicy) -> DuelingPolicy:
-    """Return the policy after a way through JSON."""
-    return DuelingPolicy.from_dict(json.loads(json.dumps(policy.to_dict())))
 
 
 def _duels(arena: DuelingBandit, masks: Mask, shares: Floats) -> list[Any]:

@@ -70,6 +70,14 @@ def full_name(recipe: Recipe) -> str:
     return type(recipe).__qualname__ + (f"[{','.join(inner)}]" if inner else "")
 
 
+def kinds(recipe: Recipe) -> Iterator[type]:
+    """Yield the classes of a policy and of the recipes in it."""
+    for name in field_names(type(recipe)):
+        if isinstance(getattr(recipe, name), Recipe):
+            yield from kinds(getattr(recipe, name))
+    yield type(recipe)
+
+
 def subclasses(cls: Any) -> Iterator[type]:
     """Yield every subclass of `cls` that has been imported, nearest last."""
     for child in cls.__subclasses__():

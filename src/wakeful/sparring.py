@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.compile import as_kernel, bind
 from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.exp3 import SIExp3
-from wakeful.per_set import rows
+from wakeful.per_set import around, rows
 from wakeful.policy import Decision, Policy, a_policy, state_type
 
 
@@ -122,11 +121,7 @@ def _remember(parameters: Any, state: Any, awake: Ints, chosen: Ints, p: Floats,
 @cache
 def _kernels(inner: Kernels, state: Any) -> DuelKernels:
     """Return the three kernels around those of the inner policy."""
-    names = {f"inner_{field}": as_kernel(function) for field, function in inner._asdict().items()}
-    made = [bind(template, template.__name__, False, Inner=state, **names) for template in (_law, _learn, _remember)]
-    for function in made:
-        function.__module__ = inner.law.__module__  # where the inner kernel lives decides whether code is kept
-    return DuelKernels(*made)
+    return DuelKernels(*around(inner, state, _law, _learn, _remember))
 
 
 @cache

@@ -21,7 +21,7 @@ from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
 from wakeful.play import play
 from wakeful.policy import Decision, Policy, a_policy
-from wakeful.recipe import subclasses
+from wakeful.recipe import Recipe, kinds, subclasses
 from wakeful.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
 
 EXACT = 1e-9  # laws that should be the same differ by rounding only
@@ -53,7 +53,7 @@ def check_policy(policy: Policy, literal: Literal | None = None) -> None:
         check_literal(policy, literal)
 
 
-def check_is_data(policy: Policy) -> None:
+def check_is_data(policy: Recipe) -> None:
     """Parameters are frozen, print as the code that makes them, and go to JSON and back."""
     assert is_dataclass(policy), "a policy must be a dataclass"
     names = [field.name for field in fields(policy)]
@@ -65,10 +65,11 @@ def check_is_data(policy: Policy) -> None:
         raise AssertionError("a policy must be a frozen dataclass")
     rule = "a policy must be defined at the top of a module, so that it prints as the code that makes it"
     assert "<locals>" not in type(policy).__qualname__, rule
-    scope = {cls.__name__: cls for cls in (*subclasses(Policy), type(policy))}
-    assert eval(repr(policy), scope) == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
-    assert hash(policy) == hash(eval(repr(policy), scope)), "equal policies must have equal hashes"
-    assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back"
+    scope = {cls.__name__: cls for cls in (*subclasses(Recipe), *kinds(policy))}
+    again = eval(repr(policy), scope)
+    assert again == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
+    assert hash(again) == hash(policy), "equal policies must have equal hashes"
+    assert type(policy).from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back"
 
 
 def check_state(policy: Policy) -> None:

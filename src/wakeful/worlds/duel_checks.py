@@ -8,7 +8,17 @@ import numpy as np
 
 from wakeful.entries import Floats, Mask
 from wakeful.pairs import checked_pairs, checked_preferences, checked_size
-from wakeful.worlds.checks import BLOCKS, ROUNDS, SIZES, check_is_data, global_chance
+from wakeful.worlds.checks import (
+    BLOCKS,
+    ROUNDS,
+    SIZES,
+    check_is_data,
+    check_length,
+    check_own_arrays,
+    check_repeatable,
+    equal,
+    global_chance,
+)
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock, DuelWorld, a_duel_world
 
 TYPES = (np.bool_, np.int64, np.float64, np.int64, np.float64)  # of the arrays of a block
@@ -43,45 +53,6 @@ def check_blocks(world: DuelWorld) -> None:
         assert last <= rounds, f"a block must have at most {rounds} rounds, got {last}"
 
 
-def check_length(world: DuelWorld) -> None:
-    """A world with a `length` yields so many rounds for every size of block; one without never ends."""
-    length = world.length
-    if length is None:
-        found = len(list(islice(world.blocks(np.random.default_rng(2), 5), 20)))
-        assert found == 20, f"a world whose length is None must not end, got {found} blocks"
-        return
-    assert isinstance(length, int), f"length must be a whole number from 1, or None, got {length!r}"
-    for rounds in (max(length // 3, 1), length, length + 1):
-        drawn = world.blocks(np.random.default_rng(2), rounds)
-        sizes = [len(block.coins) for block in islice(drawn, length + 1)]
-        assert sum(sizes) == length, f"there must be {length} rounds, got {sum(sizes)} in blocks of {rounds}"
-        assert all(n == rounds for n in sizes[:-1]), f"only the last block may be short, got {sizes}"
-
-
-def check_repeatable(world: DuelWorld) -> None:
-    """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
-    for rounds in SIZES:
-        alone = _copied(islice(world.blocks(np.random.default_rng(3), rounds), BLOCKS))
-        with global_chance():
-            one, other = (world.blocks(np.random.default_rng(seed), rounds) for seed in (3, 4))
-            mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
-        for first, second in zip(alone, mixed, strict=True):
-            assert _equal(first, second), "the same seed must give the same blocks"
-
-
-def check_own_arrays(world: DuelWorld) -> None:
-    """A block stays what it was when later blocks are drawn, and when the reader of another changes it."""
-    kept = list(islice(world.blocks(np.random.default_rng(5), 7), BLOCKS))
-    again = []
-    for block in islice(world.blocks(np.random.default_rng(5), 7), BLOCKS):
-        again += _copied([block])
-        for array in block:
-            if array.flags.writeable:
-                array[...] = 0
-    for first, second in zip(kept, again, strict=True):
-        assert _equal(first, second), "blocks must not share memory with each other or with the world"
-
-
 def check_rounds(world: AdaptiveDuelWorld) -> None:
     """So many arms can be chosen in every round, and preferences add up to 1."""
     for pairs, preferences in _rounds(world, 1):
@@ -95,7 +66,7 @@ def check_adaptive_repeatable(world: AdaptiveDuelWorld) -> None:
     with global_chance():
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
-        assert _equal(first, second), "the same seed and choices must give the same rounds"
+        assert equal(first, second), "the same seed and choices must give the same rounds"
 
 
 CHECKS: tuple[Callable[[DuelWorld], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
@@ -136,13 +107,3 @@ def _rounds(world: AdaptiveDuelWorld, seed: int) -> Iterator[tuple[Mask, Floats]
         allowed = np.argwhere(pairs) if world.size == 2 else [np.flatnonzero(pairs.any(axis=1))]
         arms = chance.permutation(allowed[int(chance.integers(len(allowed)))])[: world.size]
         run.played(tuple(arms.tolist()))
-
-
-def _copied(blocks: Any) -> list[DuelBlock]:
-    """Return copies of the blocks as they are now."""
-    return [DuelBlock(*(array.copy() for array in block)) for block in blocks]
-
-
-def _equal(first: Any, second: Any) -> bool:
-    """Whether two blocks, or two rounds, hold the same numbers."""
-    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

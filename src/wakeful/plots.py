@@ -323,6 +323,8 @@ def _scale_logs(axes: Any, x: Any) -> None:
     axes.set(xlim=(start, x[-1]), ylim=(low, high))
     axes.set(xscale="log", yscale="log")
     axes.minorticks_off()
+    if x[-1] > 10**4 * start:  # room for every second power of ten
+        axes.xaxis.set_major_locator(LogLocator(numticks=4))
     if high < 100 * low:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 

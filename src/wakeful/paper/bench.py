@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wakeful import files
-from wakeful.compile import fingerprint
+from wakeful.compile import package_digest
 from wakeful.lab import simulate
 from wakeful.paper.experiments import Experiment, checkpoints
 from wakeful.results import Results
@@ -57,7 +57,7 @@ class Bench:
         """Return what `compute` does, from the folder if it was computed before; `about` tells computations apart."""
         if self.store is None:
             return compute()
-        text = json.dumps([dict(about), self.seed, fingerprint(), _sources()], sort_keys=True, default=repr)
+        text = json.dumps([dict(about), self.seed, package_digest()], sort_keys=True, default=repr)
         path = self.store / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.study"
         if path.exists():
             try:
@@ -68,11 +68,3 @@ class Bench:
         found = compute()
         files.write(path, {"kind": KIND, "about": repr(dict(about))}, found)
         return found
-
-
-def _sources() -> str:
-    """Return a digest of the files of this package: changed code is never answered from the folder."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]

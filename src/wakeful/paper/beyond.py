@@ -16,6 +16,10 @@ from wakeful.results import Results
 
 Findings = Mapping[str, Any]
 LEGEND = "Lines are means over runs, bands reach from the lower to the upper quartile."
+SLOPES = (
+    "Logarithmic axes; the number at a line's end is its slope over the second half of the axis, 1 being linear (the "
+    "exponents among the claims are of the last three quarters of all rounds)."
+)
 
 
 def _long(findings: Findings) -> Drawn:
@@ -23,9 +27,8 @@ def _long(findings: Findings) -> Drawn:
     found: Results = findings["dependent-long"]
     picture = Picture(
         "dependent-long",
-        f"Policy regret in the dependent world over {found.rounds:,} rounds, logarithmic axes, {found.runs} runs; the "
-        f"number at a line's end is its slope (1 is linear). {LEGEND}",
-        "Regret over rounds, logarithmic: UCB and EXP3 grow linearly, SI-EXP3 bends up late, with exploration not.",
+        f"Policy regret in the dependent world over {found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
+        f"Regret over rounds, logarithmic. At the end, {_ends(found, 'policy')}.",
     )
     rows = [
         (row.policy, short(row.mean), short(row.median), short(row.quantile_90), short(row.worst))
@@ -37,7 +40,7 @@ def _long(findings: Findings) -> Drawn:
     text = (
         "At the paper's 1,000 rounds SI-EXP3 is far ahead. Its policy regret is not controlled by its internal regret "
         "here: one rare draw, divided by its tiny probability, can freeze an expert for good. Implicit exploration "
-        "cures most of it, and one learner for each awake set does better still.",
+        "cures most of it; one learner for each awake set is the obvious competitor.",
     )
     section = Section("long", "A long horizon: the dependent world", text, (picture,), (table,))
     return Drawn(
@@ -61,10 +64,10 @@ def _theorem(findings: Findings) -> Drawn:
         pictures.append(
             Picture(
                 f"theorem-1-{name}",
-                f"Largest internal regret of SI-EXP3 with five learning rates, {name} world, {found.runs} runs, "
-                "logarithmic axes. Bounds are for a rate tuned to each horizon; the first three rates are tuned to the "
-                f"last round, and only their ends compare. {LEGEND}",
-                "Internal regret over rounds, logarithmic; all five curves end below Theorem 1's bound.",
+                f"Largest internal regret of SI-EXP3 with five learning rates, {name} world, {found.rounds:,} rounds, "
+                f"{found.runs} runs. Bounds are for a rate tuned to each horizon; the first three rates are tuned to "
+                f"the last round, and only their ends compare. {SLOPES} {LEGEND}",
+                f"Internal regret over rounds, logarithmic. At the end, {_ends(found, 'internal')}.",
             )
         )
         final = (found.rounds, arms)
@@ -84,6 +87,11 @@ def _theorem(findings: Findings) -> Drawn:
     )
 
 
+def _ends(found: Results, notion: str) -> str:
+    """Return the mean regrets at the last round, in words."""
+    return ", ".join(f"{name} {short(float(found.final(notion, name).mean()))}" for name in found.policies)
+
+
 def _bounded(found: Results, bounds: Any, title: str) -> Callable[[], Any]:
     """Return how to draw internal regrets and bounds."""
     return lambda: plots.regret_curves(found, "internal", loglog=True, bounds=bounds, title=title)
@@ -95,14 +103,14 @@ def _switch(findings: Findings) -> Drawn:
     told = Picture(
         "line-12-told",
         "Internal regret at the end of games of several lengths T: two arms, the best switches at T/4, both losses are "
-        "told, no chance. Weights multiplied as in line 12 regret half of all rounds; losses summed hardly anything.",
-        "Two lines over the length of the game: one rises linearly to half of it, one stays near zero.",
+        "told, no chance. One line: weights multiplied as in line 12; the other: losses summed.",
+        f"Internal regret over the length of the game. At the end, {_ends(found.told, 'internal')}.",
     )
     held = Picture(
         "line-12-held",
         f"Internal regret against an adversary who holds the odds of arm 1 at T/4, bandit feedback, {found.held.runs} "
         f"runs. {LEGEND}",
-        "Internal regret over rounds: that of line 12 rises above the bound on average, that of the sum does not.",
+        f"Internal regret over rounds, and a bound. At the end, {_ends(found.held, 'internal')}.",
     )
     text = (
         "With a learning rate that changes over time, line 12 of Algorithm 1 (multiply weights by exp(-eta_t lhat_t)) "
@@ -120,35 +128,39 @@ def _games(findings: Findings) -> Drawn:
     """Return how close to Nash equilibria play comes."""
     found: Exploited = findings["nash"]
     last = int(found.rounds[-1])
+    games = range(len(found.sub_games))
     rows = []
     for name, values in found.self_play.items():
-        ends = [short(float(values[:, -1, n].mean())) for n in range(len(found.sub_games))]
-        rows.append((name, "itself", *ends, short(float(found.random_games[name][:, -1].mean()))))
+        ends = [str(interval(values[:, -1, n])) for n in games]
+        rows.append((name, "itself", *ends, str(interval(found.random_games[name][:, -1]))))
     for name, values in found.against_nash.items():
-        rows.append((name, "Nash", *(short(float(values[:, -1, n].mean())) for n in range(len(found.sub_games))), "-"))
+        rows.append((name, "Nash", *(str(interval(values[:, -1, n])) for n in games), "-"))
+    runs = len(found.random_games[name])
+    played = f"{last:,} rounds, {runs} runs, exploitability of the average play so far (0 is an equilibrium)"
     table = Table(
-        f"Exploitability of the average play after {last:,} rounds, for each sub-game of Rock-Paper-Scissors and on "
-        "average over those of random games; 0 is an equilibrium.",
+        f"Exploitability of the average play after {last:,} rounds, {runs} runs, with 95 % intervals, for each "
+        "sub-game of Rock-Paper-Scissors and on average over those of random games; 0 is an equilibrium.",
         ("policy", "against", *found.sub_games, "random games"),
         tuple(rows),
     )
     pictures = (
         Picture(
             "nash-self-play",
-            "Exploitability of the average play in self-play, Rock-Paper-Scissors with sleeping actions, mean over the "
-            f"four sub-games. {LEGEND}",
-            "Exploitability over rounds, logarithmic: falling for SI-EXP3, flat for UCB and EXP3.",
+            "Self-play in Rock-Paper-Scissors with sleeping actions, mean over the four sub-games: "
+            f"{played}. The grey line falls as 1 over the square root of the rounds. {SLOPES} {LEGEND}",
+            "Exploitability over rounds, logarithmic, of four policies in self-play.",
         ),
         Picture(
             "nash-random",
-            f"The same in random games of five actions and four awake sets. {LEGEND}",
-            "Exploitability over rounds, logarithmic: falling fastest for SI-EXP3.",
+            f"Self-play in random games of five actions and four awake sets, mean over the sub-games: {played}. "
+            f"The grey line falls as 1 over the square root of the rounds. {SLOPES} {LEGEND}",
+            "Exploitability over rounds, logarithmic, of four policies in self-play.",
         ),
     )
     text = (
         "Remark 5 asks whether SI-EXP3 converges to the Nash equilibrium of each sub-game. In self-play both players "
-        "from their own losses only. Against an opponent who plays the equilibrium already, any best response is as "
-        "good as the equilibrium, so its average play need not be one where several actions are equally good.",
+        "learn from their own losses only. Against an opponent who plays the equilibrium already, any best response is "
+        "as good as the equilibrium, so its average play need not be one where several actions are equally good.",
     )
     section = Section("nash", "Games: does play find the equilibria?", text, pictures, (table,))
     own = {name: values.mean(axis=2) for name, values in found.self_play.items()}
@@ -164,8 +176,9 @@ def _adversarial(findings: Findings) -> Drawn:
     found: Results = findings["adversarial"]
     picture = Picture(
         "adversarial",
-        f"Ordering regret with adversarial losses and independent sleep, {found.runs} runs, logarithmic axes. {LEGEND}",
-        "Ordering regret over rounds, logarithmic, of six policies.",
+        "Ordering regret with mean losses that drift and arms that sleep independently, "
+        f"{found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
+        f"Ordering regret over rounds, logarithmic. At the end, {_ends(found, 'ordering')}.",
     )
     text = (
         "Open question (i) of the paper: does low internal regret imply low ordering regret for adversarial losses and "
@@ -181,10 +194,8 @@ def _theorem_two(findings: Findings) -> Drawn:
     """Return Theorem 2 where it holds and where it does not."""
     cases = {"duels-awake": (10, "S x S, ten arms"), "path": (4, "The path 1 - 2 - 4 - 3")}
     captions = {
-        "duels-awake": "Duel regret where all pairs of awake arms are allowed, far below the bound of Theorem 2; "
-        "logarithmic axes",
-        "path": "Duel regret on the path 1 - 2 - 4 - 3: Sparring settles on a pair that neither side can leave, and "
-        "crosses the bound of Theorem 2",
+        "duels-awake": f"Duel regret where all pairs of awake arms are allowed, and the bound of Theorem 2. {SLOPES}",
+        "path": "Duel regret where only neighbours on the path 1 - 2 - 4 - 3 may meet, and the bound of Theorem 2.",
     }
     figures: dict[str, Callable[[], Any]] = {}
     pictures = []
@@ -192,9 +203,9 @@ def _theorem_two(findings: Findings) -> Drawn:
         arms, title = cases[name]
         bounds = [("Theorem 2", regret.theorem_two(found.checkpoints, arms))]
         figures[name] = _duels(found, bounds, title, loglog=name == "duels-awake")
-        ends = ", ".join(f"{policy} {short(float(found.final('dueling', policy).mean()))}" for policy in found.policies)
-        alt = f"Duel regret over rounds and the bound. At the end, {ends}; bound {short(float(bounds[0][1][-1]))}."
-        pictures.append(Picture(name, f"{captions[name]}; {found.runs} runs. {LEGEND}", alt))
+        ends = f"{_ends(found, 'dueling')}; bound {short(float(bounds[0][1][-1]))}"
+        alt = f"Duel regret over rounds and the bound. At the end, {ends}."
+        pictures.append(Picture(name, f"{captions[name]} {found.rounds:,} rounds, {found.runs} runs. {LEGEND}", alt))
     text = (
         "The proof of Theorem 2 takes the left player's losses to be set before she plays. On general pairs they are "
         "not: the right player's choice is limited by hers. Where all pairs of awake arms are allowed the proof is "

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+CLAIM, QUESTION, OURS = "claim", "question", "ours"  # what the paper says, what it asks, what we say
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, and what we found."""
+    """Something the paper says, or asks, or we say, and what we found."""
 
     id: str
     where: str  # in the paper
@@ -54,6 +55,7 @@ class Claim:
     verdict: str  # HOLDS, IN_PART or FAILS: computed, never typed in
     reason: str
     numbers: dict[str, Any] = field(default_factory=dict)  # the same for programs: values, intervals, seeds
+    kind: str = CLAIM  # CLAIM, QUESTION or OURS
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as plain data, ready for JSON."""

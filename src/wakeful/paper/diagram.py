@@ -31,11 +31,11 @@ def nodes() -> dict[str, str]:
 
 
 def arrows(found: Evidence) -> list[Arrow]:
-    """Return an arrow for each implication that held on every history, a crossed one for each gap with its numbers."""
+    """Return an arrow for each implication that held wherever it was checked, a crossed one for each gap with its numbers."""
     drawn = []
     for name, source, target, says in LEMMAS:
         check = found.checks[name]
-        label = f"{says}: {check.held} of {check.histories} histories"
+        label = f"{says}: {check.held} of {check.histories} {check.of}"
         drawn.append(Arrow(source, target, check.held == check.histories, label))
     for name, source, target, says in GAPS:
         witness = found.witnesses[name]

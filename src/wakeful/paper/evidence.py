@@ -1,6 +1,6 @@
 """Evidence for figure 1: relations between regrets checked on histories that policies made, gaps by witnesses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,6 +26,8 @@ class Checked(NamedTuple):
     histories: int
     held: int
     worst: float  # the largest excess of the left side over the right one, a round
+    made: str = ""  # how: "six policies, eight worlds, ten runs"
+    of: str = "histories"  # what it was checked on
 
     @property
     def answers(self) -> list[bool]:
@@ -41,6 +43,12 @@ class Evidence:
     witnesses: dict[str, Witness]
     seed: int
     runs: int
+
+    @property
+    def made(self) -> str:
+        """What the relations that hold always were checked on: "480 histories: six policies, eight worlds, ten runs"."""
+        check = self.checks["Lemma 1"]
+        return f"{check.histories} {check.of}: {check.made}"
 
 
 def external_without_internal(rounds: int) -> Witness:
@@ -91,7 +99,11 @@ def studied(bench: Bench) -> Evidence:
     tasks = [(world, rounds, policy, run) for world, rounds, policy in _cases() for run in range(runs)]
     with ThreadPoolExecutor(bench.jobs) as threads:
         found = list(threads.map(lambda task: _checked(bench.seed, *task), tasks))
-    checks = {name: _together([one[name] for one in found if name in one]) for name in CHECKS}
+    checks = {}
+    for name in CHECKS:
+        own = [(task, one[name]) for task, one in zip(tasks, found, strict=True) if name in one]
+        made = _made({repr(task[2]) for task, _ in own}, {repr(task[0]) for task, _ in own}, runs)
+        checks[name] = _together([answer for _, answer in own])._replace(made=made)
     checks["policy is ordering, independent sets"] = _independent_sets(bench.seed, bench.size(50, 10))
     witnesses = {
         "external without ordering": relations.external_without_ordering(ROUNDS),
@@ -192,4 +204,17 @@ def _independent_sets(seed: int, trials: int) -> Checked:
         losses = np.clip(rng.random(4) + 0.05 * np.cumsum(rng.normal(size=(200, 4)), axis=0), 0.0, 1.0)
         answer = relations.policy_is_ordering_for_iid_sets(sets, rng.dirichlet(np.ones(6)), losses)
         found.append((abs(answer.left - answer.right), answer.holds, 200))
-    return _together(found)
+    return _together(found)._replace(of="loss tables")
+
+
+def _made(policies: set[str], worlds: set[str], runs: int) -> str:
+    """Return "six policies, eight worlds, ten runs"."""
+    return f"{_count(policies, 'policies')}, {_count(worlds, 'worlds')}, {_count(range(runs), 'runs')}"
+
+
+def _count(things: Collection[object], name: str) -> str:
+    """Return "six policies" or "one run"."""
+    n = len(things)
+    words = "no one two three four five six seven eight nine ten eleven twelve".split()
+    one = {"policies": "policy", "worlds": "world", "runs": "run"}
+    return f"{words[n] if n < len(words) else n} {one[name] if n == 1 else name}"

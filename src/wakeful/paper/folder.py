@@ -20,9 +20,13 @@ WORK = ".work"  # finished units of work
 PACKAGES = ("wakeful", "numpy", "numba", "scipy", "matplotlib", "pyarrow")
 
 
-def opened(path: str | os.PathLike[str]) -> Path:
-    """Return the folder, made if need be, or say why no report can be written there."""
+def opened(path: str | os.PathLike[str], parts: Sequence[str] = ()) -> Path:
+    """Return the folder, made if need be, or say why no report of these parts can be written there."""
     out = Path(path)
+    lost = sorted(set(_parts(out)) - set(parts)) if parts else []
+    if lost:
+        rule = f"another folder than that of a report with more in it than --only asks for ({', '.join(lost)})"
+        raise ValueError(must_be("--out", rule, str(out)))
     if out.exists() and not out.is_dir():
         raise ValueError(must_be("--out", "a folder", str(out)))
     try:
@@ -35,6 +39,15 @@ def opened(path: str | os.PathLike[str]) -> Path:
     except OSError as problem:
         raise ValueError(must_be("--out", "a folder that can be written to", str(out)) + f": {problem}") from None
     return out
+
+
+def _parts(out: Path) -> list[str]:
+    """Return the parts of the report in a folder, if there is one."""
+    try:
+        found: list[str] = json.loads((out / "MANIFEST.json").read_text(encoding="utf-8"))["parts"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return found
 
 
 def write(path: Path, text: str) -> None:
@@ -90,9 +103,19 @@ def manifest(command: Sequence[str], seed: int, quick: bool, **more: Any) -> dic
             "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
             "byte_order": sys.byteorder,
         },
+        "peak_memory_bytes": _peak_memory(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         **more,
     }
+
+
+def _peak_memory() -> int | None:
+    """Return the most memory that this process has had, where the system tells."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _version(package: str) -> str | None:

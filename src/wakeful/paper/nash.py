@@ -4,13 +4,14 @@ In self-play two learners meet, each seeing its own loss only; against the Nash 
 plays the equilibrium already. How far from it the average play is, is its exploitability, for each sub-game.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.games import Game, gaps, random_game, rock_paper_scissors
-from wakeful.paper.bench import Bench
+from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.experiments import EXP3G, IX, OURS, PAPERS, SI, UCB
 from wakeful.play import play
 from wakeful.policy import Policy
@@ -37,19 +38,25 @@ class Exploited(NamedTuple):
     seed: int
 
 
-def studied(bench: Bench) -> Exploited:
+def studied(bench: Bench, progress: Progress | None = None) -> Exploited:
     """Let every player play itself and the Nash opponent."""
     rounds, runs = bench.size(100_000, 20_000), bench.runs or bench.size(10, 4)
     marks = np.unique(np.geomspace(50, rounds, 24).astype(np.int64))
-    found: dict[str, dict[str, Floats]] = {name: {} for name in FOUND}
-    for name, policy in PLAYERS.items():
+
+    def study(policy: Policy) -> Any:
         about = {"study": "nash", "policy": repr(policy), "rounds": rounds, "runs": runs}
-        arrays = bench.kept(about, lambda policy=policy: _studied(policy, runs, rounds, marks, bench.seed))  # type: ignore[misc]
-        for key, own in found.items():
-            own[name] = arrays[key]
+        return bench.kept(about, lambda: _studied(policy, runs, rounds, marks, bench.seed))
+
+    found: dict[str, dict[str, Floats]] = {name: {} for name in FOUND}
+    with ThreadPoolExecutor(bench.jobs) as threads:
+        for n, (name, arrays) in enumerate(zip(PLAYERS, threads.map(study, PLAYERS.values()), strict=True), 1):
+            for key, own in found.items():
+                own[name] = arrays[key]
+            if progress is not None:
+                progress(n, len(PLAYERS))
     sub_games = tuple(" or ".join(ACTIONS[k] for k in members) for members in PAIRS_AND_ALL)
-    own, random, nash, regret, share = (found[key] for key in FOUND)
-    return Exploited(marks, sub_games, own, random, nash, regret, share, bench.seed)
+    own_play, random, nash, regret, share = (found[key] for key in FOUND)
+    return Exploited(marks, sub_games, own_play, random, nash, regret, share, bench.seed)
 
 
 def _studied(policy: Policy, runs: int, rounds: int, marks: Ints, seed: int) -> dict[str, Any]:

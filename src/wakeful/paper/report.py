@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeful.inputs import must_be, one_of
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim, Picture, Section, Table
+from wakeful.paper.contents import CLAIM, FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim, Picture, Section, Table
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 PAPER = "Gaillard, Saha, Dan: One Arrow, Two Kills: A Unified Framework for Achieving Optimal Regret Guarantees in "
@@ -21,6 +21,7 @@ MARKS = {  # drawn, not typed: the same on every machine, and told apart without
     FAILS: '<path d="M6.5 6.5l7 7m0-7l-7 7"/>',
 }
 KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails"}
+SAID_BY = {CLAIM: "", QUESTION: "open question", OURS: "ours"}  # how a claim is marked in the table
 UP = '<p class="up"><a href="#contents">Back to the contents</a></p>'
 FIT = 420  # points: a wider figure does not fit a phone and scrolls
 # Nothing may be fetched and nothing may run, whatever a report contains.
@@ -38,6 +39,7 @@ def write(
     """Write `out/report.html` from the claims, the sections and their figures in `out/figures`, whole or not at all."""
     for claim in claims:
         one_of("verdict", claim.verdict, KINDS)
+        one_of("kind", claim.kind, SAID_BY)
     names = ["main", "contents", "claims", "again", *(_slug(section.id) for section in sections)]
     if len(set(names)) < len(names):
         raise ValueError(must_be("section ids", "different, and none of main, contents, claims, again", names[4:]))
@@ -97,8 +99,9 @@ numbers of this run; none is typed in.</p>
 
 
 def _failing(claims: Sequence[Claim]) -> str:
-    """Return links to the claims that do not hold."""
-    links = [f'<a href="#claim-{_slug(c.id)}">{escape(c.where)}</a>' for c in claims if c.verdict == FAILS]
+    """Return links to what the paper claims and does not hold; its open questions and our own results are no claims."""
+    failing = [claim for claim in claims if claim.verdict == FAILS and claim.kind == CLAIM]
+    links = [f'<a href="#claim-{_slug(claim.id)}">{escape(claim.where)}</a>' for claim in failing]
     return f"<p>What does not hold: {'; '.join(links)}.</p>\n" if links else ""
 
 
@@ -127,7 +130,7 @@ def _claims(claims: Sequence[Claim]) -> str:
     return f"""<section aria-labelledby="claims">
 <h2 id="claims">Claims</h2>
 <table class="claims" role="table">
-<caption>What the paper says and what we found: {len(claims)} claims. Brackets hold 95 % confidence intervals.</caption>
+<caption>{_claims_caption(claims)}</caption>
 <thead role="rowgroup"><tr role="row">{head}</tr></thead>
 <tbody role="rowgroup">
 {rows}
@@ -137,12 +140,23 @@ def _claims(claims: Sequence[Claim]) -> str:
 </section>"""
 
 
+def _claims_caption(claims: Sequence[Claim]) -> str:
+    """Return how to read the table of claims."""
+    marked = [f"“{words}”" for kind, words in SAID_BY.items() if words and any(c.kind == kind for c in claims)]
+    others = f" Rows marked {' or '.join(marked)} are no claims of the paper; they are counted too." if marked else ""
+    return (
+        f"What the paper says and what we found: {len(claims)} claims.{others} Brackets hold 95 % confidence "
+        "intervals. Numbers of theorems and lemmas are those of docs/paper.md; a typeset copy may count differently."
+    )
+
+
 def _claim(claim: Claim) -> str:
     """Return a row of the claims."""
     kind, name = KINDS[claim.verdict], f"claim-{_slug(claim.id)}"
     cells = (("In the paper", claim.where), ("Claim", claim.claim), ("Measured", claim.measured), ("Why", claim.reason))
     rest = "".join(f'<td role="cell" data-label="{label}">{_text(words)}</td>' for label, words in cells)
     verdict = f'<a href="#{name}" class="verdict">{_mark(claim.verdict)}{escape(claim.verdict)}</a>'
+    verdict += f" <small>{SAID_BY[claim.kind]}</small>" if SAID_BY[claim.kind] else ""
     return f'<tr role="row" id="{name}" class="{kind}"><th role="rowheader" scope="row">{verdict}</th>{rest}</tr>'
 
 

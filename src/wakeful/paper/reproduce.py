@@ -11,18 +11,18 @@ from typing import Any
 from wakeful import plots
 from wakeful.inputs import one_of, whole
 from wakeful.paper import evidence, folder, line_twelve, nash, report
-from wakeful.paper.bench import Bench
+from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim, Section
-from wakeful.paper.experiments import experiments
+from wakeful.paper.experiments import RUNS, experiments
 from wakeful.paper.progress import Bars, bars
 from wakeful.paper.sections import drawn
 from wakeful.results import Results
 
 TITLE = "One Arrow, Two Kills, played again"
-STUDIES: dict[str, Callable[[Bench], Any]] = {
-    "relations": evidence.studied,
-    "line-12": line_twelve.studied,
+STUDIES: dict[str, Callable[[Bench, Progress | None], Any]] = {
+    "relations": lambda bench, move: evidence.studied(bench),
+    "line-12": lambda bench, move: line_twelve.studied(bench),
     "nash": nash.studied,
 }
 DRAWING = "figures"
@@ -31,10 +31,10 @@ STUDY_WEIGHT = 2_000_000  # rounds that a study, or drawing all figures, is wort
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came of it: the claims, whether the run was a quick one, and where the report is."""
+    """What came of it: the claims, in what the run was less than the whole, and where the report is."""
 
     claims: tuple[Claim, ...]
-    quick: bool
+    less: tuple[str, ...]
     out: Path
 
 
@@ -72,7 +72,7 @@ def reproduce(
             whole(name, value, "a whole number from 1", 1)
     only = [only] if isinstance(only, str) else list(only)
     chosen = selected(only)
-    place = folder.opened(out)
+    place = folder.opened(out, chosen)
     before = sum(1 for _ in (place / folder.WORK).iterdir())
     bench = Bench(seed, quick, runs, jobs, executor, place / folder.WORK)
     began = time.perf_counter()
@@ -82,6 +82,9 @@ def reproduce(
         claims = judged(findings, seed, quick)
         with shown.part(DRAWING, weights[DRAWING]) as move:
             sections = _drawn(place, findings, move)
+    less = _less(quick, runs, chosen)
+    if less[quick:]:  # that it is quick the report says itself
+        sections.insert(0, Section("part", "Not the whole report", less[quick:]))
     results = {name: found for name, found in findings.items() if isinstance(found, Results)}
     folder.write_results(place, results)
     folder.write_claims(place, claims)
@@ -90,13 +93,26 @@ def reproduce(
         seed,
         quick,
         only=sorted(only),
+        parts=list(chosen),
         units_done_before=before,
         wall_time={"experiments": seconds, "all": round(time.perf_counter() - began, 3)},
         sizes={name: {"rounds": found.rounds, "runs": found.runs} for name, found in results.items()},
     )
     folder.write_json(place / "MANIFEST.json", about)
     report.write(place, TITLE, sections, claims, about, quick)
-    return Reproduced(tuple(claims), quick, place)
+    return Reproduced(tuple(claims), less, place)
+
+
+def _less(quick: bool, runs: int | None, chosen: Sequence[str]) -> tuple[str, ...]:
+    """Return in what a run is less than the whole: sentences for the report and the terminal."""
+    said = []
+    if quick:
+        said.append("A quick run: fewer runs and shorter horizons than in the paper. Good for a look, not a citation.")
+    if runs is not None and runs < RUNS:
+        said.append(f"Runs of every experiment: {runs}, where the paper has {RUNS}.")
+    if len(chosen) < len(selected(())):
+        said.append(f"A part of the report: {', '.join(chosen)}.")
+    return tuple(said)
 
 
 def names() -> dict[str, tuple[str, ...]]:
@@ -125,10 +141,7 @@ def table(done: Reproduced) -> str:
         lines += [f"{claim.verdict:<{wide}}  {words[0]}", *(f"{'':<{wide}}  {rest}" for rest in words[1:])]
     counts = ", ".join(f"{sum(c.verdict == v for c in done.claims)} {v}" for v in (HOLDS, IN_PART, FAILS))
     lines += ["", f"Claims: {counts}."]
-    if done.quick:
-        lines.append(
-            "A quick run: fewer runs and shorter horizons than in the paper. Good for a look, not for a citation."
-        )
+    lines += done.less
     return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
 
 
@@ -140,7 +153,7 @@ def _found(bench: Bench, weights: Mapping[str, int], shown: Bars) -> tuple[dict[
     for name, weight in weights.items():
         began = time.perf_counter()
         with shown.part(name, weight) as move:
-            findings[name] = bench.simulated(known[name], move) if name in known else STUDIES[name](bench)
+            findings[name] = bench.simulated(known[name], move) if name in known else STUDIES[name](bench, move)
         seconds[name] = round(time.perf_counter() - began, 3)
     return findings, seconds
 

@@ -56,8 +56,8 @@ def _relations(found: Evidence) -> Drawn:
     checked = sum(check.histories for check in found.checks.values())
     picture = Picture(
         "figure-1",
-        "Which regret implies which. Blue: a lemma, checked on every history that the policies of this report made in "
-        "eight worlds. Red: no such implication, with the regrets of a history that shows it.",
+        "Which regret implies which. Blue: a lemma, checked on histories that six policies made in worlds of this "
+        "report. Red: no such implication, with the regrets of a history that shows it.",
         "Notions of regret as vertical lines, arrows between them for implications, crossed arrows for missing ones.",
     )
     rows = [
@@ -69,7 +69,7 @@ def _relations(found: Evidence) -> Drawn:
         "relations",
         "Figure 1: how regrets imply each other",
         (
-            f"Drawn from evidence: {checked:,} checks of lemmas on histories that policies made, and witnesses whose "
+            f"Drawn from evidence: {checked:,} checks of lemmas, and witnesses whose "
             "regrets are computed here. The arrow from internal to ordering regret for losses that ignore who is awake "
             "was open in the paper; the history `internal without ordering` shows that there is none.",
         ),
@@ -102,7 +102,9 @@ def _paper_figure(name: str, title: str, shown: list[Experiment], findings: Find
             name, f"The paper's figure, its policies and settings. {panels}. {LEGEND}", _alt(items, notion, papers)
         ),
         Picture(
-            f"{name}-ours", f"The same with ours beside them. {TUNED} {LEGEND}", _alt(items, notion, ("ours", *papers))
+            f"{name}-ours",
+            f"The same worlds with our policies beside the paper's. {panels}. {TUNED} {LEGEND}",
+            _alt(items, notion, tuple(items[0][1].policies)),
         ),
     )
     text = tuple(f"{experiment.title}. {experiment.text}" for experiment in shown)

@@ -108,17 +108,25 @@ def is_less(difference: Interval) -> str:
 
 
 def is_not_less(difference: Interval) -> str:
-    """Judge "the first is not less": FAILS if the whole interval of the difference is below 0, else HOLDS."""
-    return FAILS if difference.high < 0.0 else HOLDS
+    """Judge "the first is not less": FAILS if the whole interval of the difference is below 0, HOLDS if some is not.
+
+    An interval without ends decides nothing.
+
+    >>> is_not_less(Interval(1.0, -1.0, 3.0)), is_not_less(Interval(1.0, -math.inf, math.inf))
+    ('holds', 'holds in part')
+    """
+    if difference.high < 0.0:
+        return FAILS
+    return HOLDS if math.isfinite(difference.high) else IN_PART
 
 
 def is_below(value: Interval, bound: float) -> str:
-    """Judge "at most the bound": HOLDS if the whole interval is, FAILS if none of it is.
+    """Judge "at most the bound": HOLDS if the whole interval is, FAILS if none of it is; without ends, neither.
 
     >>> is_below(Interval(5.0, 4.0, 6.0), 7.0), is_below(Interval(5.0, 4.0, 6.0), 3.0)
     ('holds', 'does not hold')
     """
-    if value.high <= bound or (math.isinf(value.high) and value.mean <= bound):
+    if value.high <= bound:
         return HOLDS
     return FAILS if value.low > bound else IN_PART
 
@@ -156,15 +164,26 @@ def is_true(answers: Iterable[bool]) -> str:
 
 
 def together(verdicts: Iterable[str]) -> str:
-    """Join verdicts on the parts of a claim: all hold, none does, or some do.
+    """Join verdicts on the parts of a claim: all hold; one fails and none holds; or else in part.
 
-    >>> together([HOLDS, HOLDS]), together([HOLDS, FAILS]), together([FAILS, FAILS])
-    ('holds', 'holds in part', 'does not hold')
+    >>> together([HOLDS, HOLDS]), together([HOLDS, FAILS]), together([FAILS, IN_PART]), together([IN_PART, IN_PART])
+    ('holds', 'holds in part', 'does not hold', 'holds in part')
     """
     found = set(verdicts)
     if not found:
         raise ValueError(must_be("verdicts", "one or more", verdicts))
-    return found.pop() if len(found) == 1 else IN_PART
+    if len(found) == 1:
+        return found.pop()
+    return IN_PART if HOLDS in found else FAILS
+
+
+def compared(value: float, bound: float) -> str:
+    """Return "below 163" or "above 163": on which side of a bound a value is.
+
+    >>> compared(31.0, 163.2), compared(2.0, 1.0)
+    ('below 163', 'above 1')
+    """
+    return f"{'below' if value <= bound else 'above'} {bound:,.0f}"
 
 
 def _exponent(ends: Floats, stretch: float) -> float:

@@ -1,5 +1,6 @@
 """The report: complete, escaped, the same every time, and opened in a real browser."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -67,13 +68,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def binary() -> str:
+    """Return the path of a browser; without one the test is skipped, or fails where WAKEFUL_BROWSER is "required"."""
+    found = browser.find()
+    if found is None and os.environ.get("WAKEFUL_BROWSER") == "required":
+        pytest.fail(browser.MISSING)
+    if found is None:
+        pytest.skip(browser.MISSING)
+    return found
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[browser.Browser]:
     """Return a running browser."""
-    binary = browser.find()
-    if binary is None:
-        pytest.skip(browser.MISSING)
-    with browser.running(binary) as running:
+    with browser.running(binary()) as running:
         yield running
 
 
@@ -259,3 +267,9 @@ def test_without_a_browser_a_sentence_says_how_to_get_one(monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", str(tmp_path))
     assert browser.find() is None
     assert "apt-get install chromium" in browser.MISSING
+    monkeypatch.delenv("WAKEFUL_BROWSER", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no browser here"):
+        binary()
+    monkeypatch.setenv("WAKEFUL_BROWSER", "required")
+    with pytest.raises(pytest.fail.Exception, match="no browser here"):
+        binary()

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wakeful.compile import fused, kernel
+from wakeful.compile import call, fused, kernel
 from wakeful.exponentials import exponentiate
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ def stationary(log_weights: ArrayLike) -> Floats:
     weights = _checked(log_weights)
     law = np.empty(len(weights))
     if len(weights) < BLOCKED_FROM:
-        solve(weights, law)
+        call(_solved, weights, law)
     else:
         _solve_blocks(weights, law)
     return law
@@ -66,6 +66,11 @@ def _checked(log_weights: ArrayLike) -> Floats:
         i, j = (int(index) for index in np.argwhere(~np.isfinite(weights))[0])
         raise ValueError(f"log_weights[{i}, {j}] must be finite, got {float(weights[i, j])!r}")
     return np.clip(weights, -LARGEST, LARGEST, out=weights)
+
+
+def _solved(log_weights: Floats, law: Floats) -> None:
+    """Call `solve`: the entry that is kept on disk."""
+    solve(log_weights, law)
 
 
 @kernel

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, Claim
 from wakeful.paper.experiments import EXP3G, IX, PER_SET, SI, UCB
 from wakeful.paper.nash import Exploited
 from wakeful.paper.verdicts import (
     LINEAR,
+    Interval,
     gap,
     growth,
     interval,
@@ -15,17 +16,26 @@ from wakeful.paper.verdicts import (
     is_not_less,
     is_sublinear,
     short,
+    tally,
     together,
 )
 from wakeful.results import Results
 
 RULE_LESS = "95 % interval of the paired difference, run by run, on one side of zero"
-HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": within a tenth
+HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": an interval around 1/2 that is narrower than a tenth
+SETTLES = {HOLDS: "does", FAILS: "settles near {}", IN_PART: "is undecided, near {}"}
+GAME = "Rock-Paper-Scissors"
 
 
 def about(results: Results) -> dict[str, Any]:
     """Return where numbers come from."""
     return {"world": results.world, "rounds": results.rounds, "runs": results.runs, "seed": results.seed}
+
+
+def about_games(found: Exploited, world: str = GAME) -> dict[str, Any]:
+    """Return where numbers of the study of games come from."""
+    runs = len(next(iter(found.regret.values())))
+    return {"world": world, "rounds": int(found.rounds[-1]), "runs": runs, "seed": found.seed}
 
 
 def means(results: Results, *policies: str, regret: str | None = None) -> str:
@@ -37,7 +47,7 @@ def means(results: Results, *policies: str, regret: str | None = None) -> str:
 def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
     """Judge "SI-EXP3 outperforms S-UCB and S-EXP3" in one world."""
     gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
-    verdict = together(map(is_less, gaps.values()))
+    verdicts = [is_less(difference) for difference in gaps.values()]
     listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
     rank = next(row for row in results.summary("policy") if row.policy == SI).rank
     best = results.summary("policy")[0].policy
@@ -47,14 +57,19 @@ def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
         where,
         said,
         f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
-        verdict,
+        together(verdicts),
         reason
         + (
             f"; {best}, which the paper leaves out, is best (the rate of SI-EXP3-IX was tuned on worlds like these)."
             if rank > 1
             else "."
         ),
-        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}, "rank": rank},
+        {
+            **about(results),
+            "differences": {name: list(d) for name, d in gaps.items()},
+            "rank": rank,
+            "parts": tally(verdicts),
+        },
     )
 
 
@@ -62,31 +77,42 @@ def stochastic(results: Results) -> Claim:
     """Judge "it needs dependence": where losses ignore who is awake, SI-EXP3 has no lead."""
     gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
     listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
+    verdicts = [is_not_less(difference) for difference in gaps.values()]
     return Claim(
         "no-lead-stochastic",
-        "Section 5, figure 2 left",
+        "Section 5, figure 2 left (implied)",
         "SI-EXP3 outperforms the others as soon as there are dependencies: in the stochastic world, which has none, it "
-        "does not, since S-UCB and S-EXP3 are made for the best ordering.",
+        "does not, since S-UCB and S-EXP3 are made for the best ordering (implied, not said).",
         f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
-        together(map(is_not_less, gaps.values())),
+        together(verdicts),
         "Rule: no difference whose 95 % interval is below zero.",
-        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}},
+        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}, "parts": tally(verdicts)},
     )
 
 
-def linear_baselines(results: Results) -> Claim:
-    """Judge "S-UCB and S-EXP3 incur linear regret"."""
+def linear_baselines(results: Results, found: Exploited | None = None) -> Claim:
+    """Judge "S-UCB and S-EXP3 incur linear regret", in the dependent world and against the Nash opponent."""
     exponents = {n: growth(results.checkpoints, results.curve("policy", n)) for n in (UCB, EXP3G)}
     listed = ", ".join(f"{name} T^{exponent}" for name, exponent in exponents.items())
+    games = {} if found is None else {n: growth(found.rounds, found.regret[n]) for n in exponents}
+    others = ", ".join(f"{name} T^{exponent}" for name, exponent in games.items())
+    played = "" if found is None else f" {GAME}, {int(found.rounds[-1]):,} rounds: {others}."
+    verdicts = [is_linear(exponent) for exponent in (*exponents.values(), *games.values())]
     return Claim(
         "baselines-linear",
         "Section 5, results",
         "Where losses depend on who is awake, S-UCB and S-EXP3 incur linear regret.",
         f"Growth of the policy regret over the last three quarters of {results.rounds:,} rounds, dependent world: "
-        f"{listed}; regrets {means(results, UCB, EXP3G)}.",
-        together(map(is_linear, exponents.values())),
-        f"Rule: the 95 % interval of both exponents above {LINEAR}.",
-        {**about(results), "exponents": {name: list(e) for name, e in exponents.items()}},
+        f"{listed}; regrets {means(results, UCB, EXP3G)}.{played}",
+        together(verdicts),
+        f"Rule: the 95 % intervals of all these exponents above {LINEAR}.",
+        {
+            **about(results),
+            "exponents": {name: list(e) for name, e in exponents.items()},
+            "exponents_games": {name: list(e) for name, e in games.items()},
+            "also": [] if found is None else [about_games(found)],
+            "parts": tally(verdicts),
+        },
     )
 
 
@@ -113,22 +139,41 @@ def long_dependent(results: Results) -> Claim:
 
 
 def half_and_half(found: Exploited) -> Claim:
-    """Judge "S-UCB and S-EXP3 will converge to (1/2, 1/2, 0) when Scissors is unavailable"."""
+    """Judge "S-UCB and S-EXP3 will converge to (1/2, 1/2, 0) when Scissors is unavailable", policy by policy."""
     shares = {name: interval(found.paper_share[name]) for name in (UCB, EXP3G, SI)}
-    within = [abs(shares[name].low - HALF) <= NEAR and abs(shares[name].high - HALF) <= NEAR for name in (UCB, EXP3G)]
-    outside = [shares[name].low > HALF + NEAR or shares[name].high < HALF - NEAR for name in (UCB, EXP3G)]
-    verdict = HOLDS if all(within) else FAILS if all(outside) else IN_PART
+    verdicts = {name: _is_half(share) for name, share in shares.items() if name != SI} | {SI: _is_all(shares[SI])}
     listed = ", ".join(f"{name} {share}" for name, share in shares.items())
+    said = ", ".join(f"{name} {SETTLES[verdicts[name]].format(f'{share.mean:.2f}')}" for name, share in shares.items())
     return Claim(
         "half-and-half",
         "Remark 5",
         "In Rock-Paper-Scissors against the Nash opponent S-UCB and S-EXP3 converge to (1/2, 1/2, 0) when Scissors is "
         "asleep, while SI-EXP3 chooses the right action, Paper.",
         f"Share of Paper on {{Rock, Paper}} in the second half of {int(found.rounds[-1]):,} rounds: {listed}.",
-        together([verdict, HOLDS if shares[SI].low > 1.0 - NEAR else FAILS]),
-        f"Rule: 95 % intervals within {NEAR} of 1/2 for both, and above {1.0 - NEAR} for SI-EXP3.",
-        {"shares": {name: list(share) for name, share in shares.items()}, "seed": found.seed},
+        together(verdicts.values()),
+        f"Rule: for S-UCB and S-EXP3 a 95 % interval that contains 1/2 and is narrower than {NEAR}; for SI-EXP3 one "
+        f"above {1.0 - NEAR}. Who does what is said: {said}.",
+        {
+            **about_games(found),
+            "shares": {name: list(share) for name, share in shares.items()},
+            "verdicts": verdicts,
+            "parts": tally(verdicts.values()),
+        },
     )
+
+
+def _is_half(share: Interval) -> str:
+    """Judge "converges to 1/2": FAILS if the interval excludes it, HOLDS if it does not and is narrow."""
+    if share.low > HALF or share.high < HALF:
+        return FAILS
+    return HOLDS if share.high - share.low < NEAR else IN_PART
+
+
+def _is_all(share: Interval) -> str:
+    """Judge "chooses it": HOLDS if the whole interval is above 0.9, FAILS if it is below."""
+    if share.low > 1.0 - NEAR:
+        return HOLDS
+    return FAILS if share.high < 1.0 - NEAR else IN_PART
 
 
 def finds_nash(found: Exploited) -> Claim:
@@ -140,22 +185,26 @@ def finds_nash(found: Exploited) -> Claim:
     cured, cure = interval(own[:, -1]), growth(found.rounds, own)
     verdicts = [is_less(exponent) for exponent in (*falls.values(), fall)]
     listed = "; ".join(f"{name} {ends[name]}, going like T^{falls[name]}" for name in found.sub_games)
+    rises = " and in ".join(name for name in found.sub_games if is_less(falls[name]) == FAILS)
+    rising = f" It rises in {rises}." if rises else ""
     return Claim(
         "finds-nash",
-        "Section 1, contributions; Remark 5; appendix, random games (open question)",
+        "Section 1, contributions; Remark 5; appendix, random games",
         "SI-EXP3 can be used to converge to Nash equilibria of two-player zero-sum games with sleeping actions.",
         f"Exploitability of the average play after {int(found.rounds[-1]):,} rounds of self-play: {listed}; mean over "
         f"the sub-games of random games {random}, going like T^{fall}. With implicit exploration the mean over the "
         f"sub-games is {cured}, going like T^{cure}.",
         together(verdicts),
-        "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls. A "
-        "measurement, not a proof.",
+        "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls; a part "
+        f"fails where it is above.{rising} A measurement, not a proof.",
         {
             "exploitability": {name: list(end) for name, end in ends.items()},
             "exponents": {name: list(exponent) for name, exponent in falls.items()},
             "random_games": {"exploitability": list(random), "exponent": list(fall)},
-            "seed": found.seed,
+            "parts": tally(verdicts),
+            **about_games(found, f"{GAME} and random games, self-play"),
         },
+        QUESTION,
     )
 
 
@@ -166,7 +215,7 @@ def against_nash(found: Exploited) -> Claim:
     listed = ", ".join(f"{name} {ends[name]}, growing like T^{exponents[name]}" for name in exponents)
     return Claim(
         "regret-against-nash",
-        "Remark 5 (open question)",
+        "Remark 5",
         "SI-EXP3 obtains sublinear regret against an opponent who plays the Nash equilibrium of the sub-game of the "
         "awake actions.",
         f"Rock-Paper-Scissors, policy regret after {int(found.rounds[-1]):,} rounds: {listed}.",
@@ -175,6 +224,7 @@ def against_nash(found: Exploited) -> Claim:
         {
             "regret": {name: list(end) for name, end in ends.items()},
             "exponents": {name: list(exponent) for name, exponent in exponents.items()},
-            "seed": found.seed,
+            **about_games(found),
         },
+        QUESTION,
     )

@@ -9,13 +9,14 @@ from wakeful.paper import bandit_claims as bandits
 from wakeful.paper import duel_claims as duels
 from wakeful.paper import relation_claims as related
 from wakeful.paper import theory_claims as theory
-from wakeful.paper.contents import IN_PART, Claim
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
 
 THEOREM = ("theorem-1-dependent", "theorem-1-switching")
+PARTS = {HOLDS: ("holds", "hold"), FAILS: ("does not", "do not"), IN_PART: ("undecided", "undecided")}
 DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
 
 
-UNDECIDED = " In part: some of it holds, or an interval reaches over its limit."
+UNDECIDED = " Undecided: an interval reaches over a limit, or lies between two."
 
 
 class Rule(NamedTuple):
@@ -37,9 +38,36 @@ def judged(findings: Mapping[str, Any], seed: int, quick: bool) -> list[Claim]:
 
 
 def _noted(claim: Claim, quick: bool) -> Claim:
-    """Return the claim with the note whether the run was quick, and what "in part" means."""
-    note = UNDECIDED if claim.verdict == IN_PART else ""
-    return replace(claim, reason=claim.reason + note, numbers={**claim.numbers, "quick": quick})
+    """Return the claim with its runs and seed, the note whether the run was quick, and what "in part" means."""
+    return replace(
+        claim,
+        measured=claim.measured.removesuffix(".") + _source(claim.numbers) + ".",
+        reason=claim.reason + _parts(claim),
+        numbers={**claim.numbers, "quick": quick},
+    )
+
+
+def _source(numbers: Mapping[str, Any]) -> str:
+    """Return " (50 runs, seed 0)": what of it is known, of all experiments that numbers come from.
+
+    >>> _source({"runs": 12, "seed": 0, "also": [{"runs": 10, "seed": 0}]}), _source({"seed": 3}), _source({})
+    (' (12 and 10 runs, seed 0)', ' (seed 3)', '')
+    """
+    counts = list(dict.fromkeys(one["runs"] for one in (numbers, *numbers.get("also", ())) if "runs" in one))
+    runs = f"{' and '.join(map(str, counts))} run{'' if counts == [1] else 's'}" if counts else ""
+    known = [*filter(None, [runs]), *(f"seed {numbers[key]}" for key in ("seed",) if key in numbers)]
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _parts(claim: Claim) -> str:
+    """Return what is behind a verdict that is not plain: how many parts hold, or that nothing is decided."""
+    parts = claim.numbers.get("parts", {})
+    if claim.verdict == IN_PART and not parts.get(HOLDS):
+        return UNDECIDED
+    if claim.verdict != IN_PART and not parts.get(IN_PART):
+        return ""
+    words = (f"{parts[v]} {one if parts[v] == 1 else many}" for v, (one, many) in PARTS.items() if parts[v])
+    return f" Of {sum(parts.values())} parts {', '.join(words)}."
 
 
 def _beats(name: str, where: str, what: str) -> Rule:
@@ -112,14 +140,14 @@ RULES: tuple[Rule, ...] = (
     Rule(THEOREM, theory.sharpened),
     Rule(THEOREM, theory.root),
     Rule(THEOREM, theory.online),
-    Rule(("stochastic",), theory.consequences),
+    Rule(("stochastic", "theorem-1-switching"), theory.consequences),
     Rule(("line-12",), theory.line_twelve),
     Rule(("stochastic",), bandits.stochastic),
     _beats("dependent", "Section 5, figure 2 middle", "the dependent world"),
     _beats("rock-paper-scissors", "Section 5, figure 2 right", "Rock-Paper-Scissors against the Nash opponent"),
     _beats("random-dependence", "Appendix D.1, figure 3 left", "random dependence"),
     _beats("random-games", "Appendix D.1, figure 3 right", "random games against the Nash opponent"),
-    Rule(("dependent-long",), bandits.linear_baselines),
+    Rule(("dependent-long", "nash"), bandits.linear_baselines),
     Rule(("dependent-long",), bandits.long_dependent),
     Rule(("nash",), bandits.half_and_half),
     Rule(("nash",), bandits.finds_nash),
@@ -131,5 +159,5 @@ RULES: tuple[Rule, ...] = (
     Rule(("duels-4",), partial(duels.ucb_outperforms, 4)),
     Rule(("duels-30",), partial(duels.ucb_outperforms, 30)),
     Rule(("categories",), duels.categories),
-    Rule(("categories",), duels.ucb_linear),
+    Rule(("categories", "path"), duels.ucb_linear),
 )

@@ -31,7 +31,7 @@ def nodes() -> dict[str, str]:
 
 
 def arrows(found: Evidence) -> list[Arrow]:
-    """Return an arrow for each implication that held wherever it was checked, a crossed one for each gap with its numbers."""
+    """Return an arrow for each implication that held in all checks, a crossed one for each gap with its numbers."""
     drawn = []
     for name, source, target, says in LEMMAS:
         check = found.checks[name]

@@ -46,7 +46,7 @@ class Evidence:
 
     @property
     def made(self) -> str:
-        """What the relations that hold always were checked on: "480 histories: six policies, eight worlds, ten runs"."""
+        """What was checked in all worlds: "480 histories: six policies, eight worlds, ten runs"."""
         check = self.checks["Lemma 1"]
         return f"{check.histories} {check.of}: {check.made}"
 
@@ -215,6 +215,6 @@ def _made(policies: set[str], worlds: set[str], runs: int) -> str:
 def _count(things: Collection[object], name: str) -> str:
     """Return "six policies" or "one run"."""
     n = len(things)
-    words = "no one two three four five six seven eight nine ten eleven twelve".split()
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     one = {"policies": "policy", "worlds": "world", "runs": "run"}
     return f"{words[n] if n < len(words) else n} {one[name] if n == 1 else name}"

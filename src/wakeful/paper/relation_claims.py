@@ -1,10 +1,10 @@
 """Claims about how regrets imply each other: lemmas checked on every history, counterexamples computed on the spot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, Claim
 from wakeful.paper.evidence import Checked, Evidence
-from wakeful.paper.verdicts import is_true, short, together
+from wakeful.paper.verdicts import is_true, short, tally, together
 from wakeful.relations import Witness
 
 RelationRule = Callable[[Evidence], Claim]
@@ -18,7 +18,7 @@ def lemma(id: str, where: str, said: str, *names: str) -> RelationRule:
 
     def judge(found: Evidence) -> Claim:
         checks = [found.checks[name] for name in names]
-        listed = " and ".join(_counted(check) for check in checks)
+        listed = "; and on ".join(_counted(check) for check in checks)
         return Claim(
             id,
             where,
@@ -27,7 +27,11 @@ def lemma(id: str, where: str, said: str, *names: str) -> RelationRule:
             is_true(answer for check in checks for answer in check.answers),
             f"Rule: on all {' and '.join(dict.fromkeys(check.of for check in checks))}, up to rounding (1e-9 a round). "
             "Regrets are of expected losses.",
-            {"checks": {n: c._asdict() for n, c in zip(names, checks, strict=True)}, "seed": found.seed},
+            {
+                "checks": {n: c._asdict() for n, c in zip(names, checks, strict=True)},
+                "parts": _parts(answer for check in checks for answer in check.answers),
+                "seed": found.seed,
+            },
         )
 
     return judge
@@ -87,7 +91,14 @@ def external_not_ordering(found: Evidence) -> Claim:
         is_true(fine),
         f"Rule: external regret at most {NONE:g} T and ordering regret at least {LARGE:g} T, in both. Losses must be "
         "divided by 3 to lie in [0, 1].",
-        {**values, "rounds": rounds, "at_random": other, "rounds_at_random": more, "seed": found.seed},
+        {
+            **values,
+            "rounds": rounds,
+            "at_random": other,
+            "rounds_at_random": more,
+            "parts": _parts(fine),
+            "seed": found.seed,
+        },
     )
 
 
@@ -147,10 +158,21 @@ def strict(found: Evidence) -> Claim:
         f"{short(witness.ordering)} after {rounds} rounds.",
         together([is_true(check.answers), HOLDS if more else FAILS]),
         f"Rule: on all {check.of} up to rounding, and a difference of at least {LARGE:g} T in the example.",
-        {"check": check._asdict(), **regrets_of(witness), "rounds": rounds, "seed": found.seed},
+        {
+            "check": check._asdict(),
+            **regrets_of(witness),
+            "rounds": rounds,
+            "parts": _parts([*check.answers, more]),
+            "seed": found.seed,
+        },
     )
 
 
+def _parts(answers: Iterable[bool]) -> dict[str, int]:
+    """Return how many answers are yes and how many no."""
+    return tally(HOLDS if answer else FAILS for answer in answers)
+
+
 def _counted(check: Checked) -> str:
-    """Return "480 of 480 histories (six policies, eight worlds, ten runs)"."""
-    return f"{check.held} of {check.histories} {check.of}" + (f" ({check.made})" if check.made else "")
+    """Return "480 of 480 histories: six policies, eight worlds, ten runs"."""
+    return f"{check.held} of {check.histories} {check.of}" + (f": {check.made}" if check.made else "")

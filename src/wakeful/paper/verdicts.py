@@ -177,6 +177,16 @@ def together(verdicts: Iterable[str]) -> str:
     return IN_PART if HOLDS in found else FAILS
 
 
+def tally(verdicts: Iterable[str]) -> dict[str, int]:
+    """Return how many parts of a claim have which verdict.
+
+    >>> tally([HOLDS, FAILS, HOLDS])
+    {'holds': 2, 'holds in part': 0, 'does not hold': 1}
+    """
+    found = list(verdicts)
+    return {verdict: found.count(verdict) for verdict in (HOLDS, IN_PART, FAILS)}
+
+
 def compared(value: float, bound: float) -> str:
     """Return "below 163" or "above 163": on which side of a bound a value is.
 

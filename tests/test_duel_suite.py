@@ -12,6 +12,7 @@ import wakeful as wk
 from wakeful import duel_suite as suite
 from wakeful import duel_trials as trials
 from wakeful.duel_suite import CHECKS, check_dueling_policy, check_literal
+from wakeful.recipe import subclasses
 from wakeful.suite import check_is_data
 
 Check = Callable[[wk.DuelingPolicy], None]
@@ -116,7 +117,11 @@ OVERFLOW = Fault(
     "compiled and uncompiled must make the same choices",
     alone=False,
 )
-SOUND = (wk.Sparring(wk.SIExp3()), wk.Sparring(wk.SleepingUCB()), wk.Sparring(wk.Uniform()), broken.Sound())
+SOUND = (
+    *(wk.Sparring(inner) for inner in (wk.SIExp3(), wk.SleepingUCB(), wk.Uniform(), wk.FixedOrdering((0,)))),
+    *(wk.StablePair(), wk.RelativeUCB(), wk.RelativeMED(), wk.DoubleThompson(), wk.UniformPairs()),
+    broken.Sound(),
+)
 
 
 @pytest.fixture
@@ -130,6 +135,11 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("policy", [*SOUND, broken.Faulty(), broken.Contradictory()], ids=repr)
 def test_without_a_fault_there_is_nothing_to_say(policy: wk.DuelingPolicy) -> None:
     check_dueling_policy(policy)
+
+
+def test_every_policy_of_the_package_is_checked() -> None:
+    ours = {cls for cls in subclasses(wk.DuelingPolicy) if cls.__module__.startswith("wakeful.")}
+    assert ours <= {type(policy) for policy in SOUND}
 
 
 def test_no_check_is_missing_from_the_list_and_each_finds_something() -> None:

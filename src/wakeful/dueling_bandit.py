@@ -158,12 +158,6 @@ class DuelingBandit(Learner[DuelingPolicy]):
             self._use(grown)
             return self._arms.names[position]
 
-    def retire_arm(self, name: Hashable) -> None:
-        """Let an arm sleep for good; its name stays taken and late feedback is still learned."""
-        with self._lock:
-            self._arms.retire(name)
-            self._masks.clear()
-
     def _checked_size(self, size: Any) -> int:
         """Return how many arms to choose, two at least and no more than there are."""
         rule = f"a number of arms, from 2 to {len(self._arms)}"

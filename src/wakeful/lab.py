@@ -69,8 +69,8 @@ def simulate(
         rounds: T
         runs: how many independent runs
         seed: of the whole simulation
-        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap", of duels "dueling"; by
-            default policy, external and internal
+        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap", or of
+            duels "dueling"; by default policy, external and internal
         checkpoints: rounds at which to note the regrets; by default about a hundred
         executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
         store: a folder in which every finished unit is kept at once, and looked up before it is done again

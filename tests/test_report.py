@@ -14,7 +14,7 @@ import browser
 import wakeful as wk
 from wakeful import plots
 from wakeful.paper import report
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim, Picture, Section, Table
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, UNTESTED, Claim, Picture, Section, Table
 
 WINDOWS = {"desktop": 1280, "phone": 360, "smallest": 320}
 NASTY = '<script>alert("x")</script> & `a < b`'
@@ -22,6 +22,7 @@ CLAIMS = (
     Claim("one", "Lemma 1", NASTY, "0.0 [0.0, 0.1], seed 0", HOLDS, "an identity"),
     Claim("two", "Theorem 1", "a bound", "31 [28, 34]; bound 163", IN_PART, "kept, but not proven"),
     Claim("three", "Theorem 2", "a bound for any pairs", "113,204; bound 82,546", FAILS, "on a path"),
+    Claim("four", "Remark 3", "a loose bound", "31; bound 9,597, where 5,000 can be had", UNTESTED, "it cannot fail"),
 )
 MANIFEST = {
     "command": ["wakeful", "reproduce", "--out", "my folder"],

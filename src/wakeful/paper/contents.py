@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+UNTESTED = "not tested here"  # nothing that can happen in this setting would refute it
+VERDICTS = (HOLDS, IN_PART, FAILS, UNTESTED)
 CLAIM, QUESTION, OURS = "claim", "question", "ours"  # what the paper says, what it asks, what we say
 
 
@@ -52,7 +54,7 @@ class Claim:
     where: str  # in the paper
     claim: str
     measured: str  # one sentence with the numbers, for people
-    verdict: str  # HOLDS, IN_PART or FAILS: computed, never typed in
+    verdict: str  # one of VERDICTS: computed, never typed in
     reason: str
     numbers: dict[str, Any] = field(default_factory=dict)  # the same for programs: values, intervals, seeds
     kind: str = CLAIM  # CLAIM, QUESTION or OURS

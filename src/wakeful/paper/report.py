@@ -10,7 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from wakeful.inputs import must_be, one_of
-from wakeful.paper.contents import CLAIM, FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim, Picture, Section, Table
+from wakeful.paper.contents import (
+    CLAIM,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    OURS,
+    QUESTION,
+    UNTESTED,
+    Claim,
+    Picture,
+    Section,
+    Table,
+)
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 PAPER = "Gaillard, Saha, Dan: One Arrow, Two Kills: A Unified Framework for Achieving Optimal Regret Guarantees in "
@@ -19,8 +31,9 @@ MARKS = {  # drawn, not typed: the same on every machine, and told apart without
     HOLDS: '<path d="M5 10.5l3.5 3.5L15 7"/>',
     IN_PART: '<path d="M10 3a7 7 0 0 1 0 14z" fill="currentColor" stroke="none"/>',
     FAILS: '<path d="M6.5 6.5l7 7m0-7l-7 7"/>',
+    UNTESTED: '<path d="M6 10h8"/>',
 }
-KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails"}
+KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails", UNTESTED: "untested"}
 SAID_BY = {CLAIM: "", QUESTION: "open question", OURS: "ours"}  # how a claim is marked in the table
 UP = '<p class="up"><a href="#contents">Back to the contents</a></p>'
 FIT = 420  # points: a wider figure does not fit a phone and scrolls
@@ -83,6 +96,7 @@ def _page(title: str, body: str) -> str:
 def _summary(title: str, claims: Sequence[Claim], manifest: Mapping[str, Any], quick: bool) -> str:
     """Return what this is, how many claims hold, and which do not."""
     counts = [(verdict, sum(claim.verdict == verdict for claim in claims)) for verdict in KINDS]
+    counts = [(verdict, count) for verdict, count in counts if count or verdict != UNTESTED]
     tiles = "".join(
         f'<li class="{KINDS[verdict]}">{_mark(verdict)}<b>{count}</b><span>{verdict}</span></li>'
         for verdict, count in counts
@@ -288,7 +302,7 @@ def _version(manifest: Mapping[str, Any]) -> str:
 
 
 def _mark(verdict: str) -> str:
-    """Return the sign of a verdict: a tick, half a disc, a cross, each in a ring."""
+    """Return the sign of a verdict: a tick, half a disc, a cross or a dash, each in a ring."""
     ring = '<circle cx="10" cy="10" r="8.5"/>'
     return f'<svg class="mark" viewBox="0 0 20 20" aria-hidden="true">{ring}{MARKS[verdict]}</svg>'
 

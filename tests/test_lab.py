@@ -14,6 +14,7 @@ import pytest
 
 import wakeful as wk
 from own_policy import EpsilonGreedy
+from processes import running
 from wakeful import cli, files, lab, regret, units
 from wakeful.lab import SimulationError, simulate
 from wakeful.units import streams
@@ -145,13 +146,11 @@ wk.simulate({"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}, Stochastic(6), rounds=
 def test_killed_and_started_again_it_finishes_with_the_same_results(tmp_path: Path) -> None:
     store = tmp_path / "store"
     for _ in range(2):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, str(store)])
-        before = len(list(store.glob("*.unit"))) if store.exists() else 0
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and len(list(store.glob("*.unit"))) < before + 2:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        with running("-c", KILLED, str(store)):
+            before = len(list(store.glob("*.unit"))) if store.exists() else 0
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and len(list(store.glob("*.unit"))) < before + 2:
+                time.sleep(0.01)
     kept = {path: path.stat().st_mtime_ns for path in store.glob("*.unit")}
     assert 0 < len(kept) < 24
     subprocess.run([sys.executable, "-c", KILLED, str(store)], check=True)
@@ -323,7 +322,7 @@ def test_an_interrupt_stops_long_units() -> None:
         "wk.simulate(wk.SIExp3(), world, rounds=10, runs=1); print('on', flush=True)\n"
         "wk.simulate(wk.SIExp3(), world, rounds=10**9, runs=4)"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with running("-c", code, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(1.0)

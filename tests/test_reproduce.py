@@ -5,14 +5,16 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import wakeful as wk
+from processes import running
 from wakeful import cli, worlds
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
@@ -102,21 +104,22 @@ def test_done_again_it_takes_what_is_there(report: Path) -> None:
 SOME_SECONDS = ["reproduce", "--quick", "--runs", "12", "--only", "duels-30"]
 
 
-def started(out: Path) -> subprocess.Popen[str]:
+@contextmanager
+def started(out: Path) -> Iterator[subprocess.Popen[str]]:
     """Start a run that takes some seconds, one job at a time; its errors go to a file beside its folder."""
-    command = [sys.executable, "-m", "wakeful", *SOME_SECONDS, "--jobs", "1", "--out", str(out)]
-    with Path(f"{out}.err").open("w") as errors:
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, text=True)
+    command = ["-m", "wakeful", *SOME_SECONDS, "--jobs", "1", "--out", str(out)]
+    with Path(f"{out}.err").open("w") as errors, running(*command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+        yield process
 
 
 def interrupted(out: Path, how: signal.Signals) -> int:
     """Stop such a run in the midst of it; return its exit code."""
-    process = started(out)
-    deadline = time.monotonic() + 120
-    while not list((out / folder.WORK).glob("*.unit")) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(how)
-    return process.wait(60)
+    with started(out) as process:
+        deadline = time.monotonic() + 120
+        while not list((out / folder.WORK).glob("*.unit")) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(how)
+        return process.wait(60)
 
 
 def test_killed_and_started_again_it_goes_on(tmp_path: Path) -> None:
@@ -125,7 +128,8 @@ def test_killed_and_started_again_it_goes_on(tmp_path: Path) -> None:
     kept = {path: path.stat().st_mtime_ns for path in (out / folder.WORK).glob("*.unit")}
     assert kept
     assert not (out / "report.html").exists()
-    assert started(out).wait(300) == 0
+    with started(out) as process:
+        assert process.wait(300) == 0
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert cli.main([*SOME_SECONDS, "--out", str(whole)]) == 0
     assert numbers(out) == numbers(whole)

@@ -31,38 +31,37 @@ def ints(*values: int) -> NDArray[np.int64]:
 
 
 class FewSets(literal.SleepingExp3G):
-    """Sleeping-EXP3G that counts `rows` sets: a new one takes the place, and the count, of the rarest.
+    """Sleeping-EXP3G that counts `rows` sets: a new one takes the place, and the count, of one of the rarest.
 
-    Among equally rare ones the first row loses, so the rows matter: a set is looked for, and put, at
-    its hash and then one row further each time, as far as the first empty row.
+    Which of them is the table's own affair: `follow` says what it holds now, and whether it may.
     """
 
     def __init__(self, K: int, rows: int, eta: Any = "sqrt", exploration: float = 1.0) -> None:
         super().__init__(K, eta, exploration)
-        self.table: list[list[int]] = [[]] * rows
-        self.counts = [0] * rows
-        self.evicted = 0
+        self.rows, self.evicted = rows, 0
+        self.table: dict[tuple[int, ...], int] = {}
 
-    def row(self, S: list[int]) -> int:
-        key = 7
-        for k in S:
-            key = (31 * key + k + 1) % 2**31
-        n = len(self.table)
-        for row in ((key + step) % n for step in range(n)):
-            if self.counts[row] == 0 or self.table[row] == S:
-                return row
-        self.evicted += 1
-        return self.counts.index(min(self.counts))
+    def follow(self, S: list[int], table: dict[tuple[int, ...], int]) -> None:
+        """Take over `table`, which must be ours with `S` counted."""
+        before, new = self.table, tuple(S)
+        gone = before.keys() - table.keys()
+        count = before.get(new, 0) + 1
+        if new not in before and len(before) == self.rows:
+            (lost,) = gone
+            assert before[lost] == min(before.values())
+            count = before[lost] + 1
+            self.evicted += 1
+        else:
+            assert not gone
+        assert table == {S: n for S, n in before.items() if S not in gone} | {new: count}
+        self.table = table
 
     def decided(self, S: list[int], p: literal.Law, k: int, coin: float) -> float:
         self.sets.append(S)
-        row = self.row(S)
-        self.table[row] = S
-        self.counts[row] += 1
         t = len(self.sets)
         eta = self.rate(t)
-        kept = zip(self.table, self.counts, strict=True)
-        qbar = sum(n * literal.softmin(self.L, eta, past)[k] for past, n in kept if n and k in past) / t
+        held = self.table.items()
+        qbar = sum(n * literal.softmin(self.L, eta, list(past))[k] for past, n in held if k in past) / t
         return qbar + self.exploration * eta
 
 
@@ -80,12 +79,14 @@ def test_a_full_table_gives_the_rarest_place_to_a_new_set(eta: Any, exploration:
     policy = wk.SleepingExp3G(eta, exploration, max_sets=3)
     awake, losses = world(200, 5, seed)
     state, reference = policy.start(5), FewSets(5, 3, eta, exploration)
-    played = wk.play(policy, awake, losses, np.random.default_rng(seed), state)
-    uniforms = np.random.default_rng(seed).random(200)
-    assert played.tolist() == literal.run(reference, awake, losses, uniforms)[0]
+    stream, uniforms = np.random.default_rng(seed), np.random.default_rng(seed).random(200)
+    for t in range(200):
+        arm = wk.play(policy, awake[t : t + 1], losses[t : t + 1], stream, state)[0]
+        rows = zip(state.sets, state.counts.tolist(), strict=True)
+        table = {tuple(np.flatnonzero(row).tolist()): n for row, n in rows if n}
+        reference.follow(np.flatnonzero(awake[t]).tolist(), table)
+        assert [arm] == literal.run(reference, awake[t : t + 1], losses[t : t + 1], uniforms[t : t + 1])[0]
     assert reference.evicted > 80
-    assert state.counts.tolist() == reference.counts
-    assert [np.flatnonzero(row).tolist() for row in state.sets] == reference.table  # nothing is left of the evicted
     np.testing.assert_allclose(state.losses, reference.L, rtol=1e-10)  # rounding errors grow with every round
 
 

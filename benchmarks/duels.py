@@ -9,11 +9,11 @@ from wakeful.worlds import CategoryDuels, CyclicDuels, DuelWorld, GraphDuels, Pa
 
 ROUNDS, RUNS = 50_000, 50
 POLICIES: dict[str, wk.DuelingPolicy] = {
-    "StablePair": wk.StablePair(),
-    "Sparring SI-EXP3": wk.Sparring(wk.SIExp3(eta="sqrt", exploration=0.0)),
-    "Sparring UCB": wk.Sparring(wk.SleepingUCB()),
-    "RelativeUCB": wk.RelativeUCB(),
-    "DoubleThompson": wk.DoubleThompson(),
+    "StablePair()": wk.StablePair(),
+    "Sp-SI-EXP3 (paper)": wk.Sparring(wk.SIExp3(eta="sqrt", exploration=0.0)),
+    "Sp-UCB": wk.Sparring(wk.SleepingUCB()),
+    "RelativeUCB()": wk.RelativeUCB(),
+    "DoubleThompson()": wk.DoubleThompson(),
 }
 WORLDS: dict[str, tuple[DuelWorld, int]] = {
     "path 1-2-4-3": (PathDuels(), RUNS),
@@ -26,12 +26,12 @@ WORLDS: dict[str, tuple[DuelWorld, int]] = {
     "cyclic, K = 3": (CyclicDuels(3), 20),
 }
 REFERENCE = {  # mean, standard deviation, runs of an independent implementation
-    ("distinct arms, K = 4", "Sparring SI-EXP3"): (217, 50, 50),
-    ("distinct arms, K = 4", "Sparring UCB"): (427, 91, 50),
-    ("distinct arms, K = 30", "Sparring SI-EXP3"): (2971, 316, 20),
-    ("distinct arms, K = 30", "Sparring UCB"): (3880, 368, 20),
-    ("categories, K = 4", "Sparring SI-EXP3"): (509, 45, 50),
-    ("categories, K = 4", "Sparring UCB"): (2722, 18, 50),
+    ("distinct arms, K = 4", "Sp-SI-EXP3 (paper)"): (217, 50, 50),
+    ("distinct arms, K = 4", "Sp-UCB"): (427, 91, 50),
+    ("distinct arms, K = 30", "Sp-SI-EXP3 (paper)"): (2971, 316, 20),
+    ("distinct arms, K = 30", "Sp-UCB"): (3880, 368, 20),
+    ("categories, K = 4", "Sp-SI-EXP3 (paper)"): (509, 45, 50),
+    ("categories, K = 4", "Sp-UCB"): (2722, 18, 50),
 }
 
 
@@ -62,7 +62,7 @@ def speed() -> None:
         start = time.perf_counter()
         wk.simulate(policy, UtilityDuels(10), 400_000, runs=1, jobs=1, checkpoints=[400_000])
         seconds.append(time.perf_counter() - start)
-    print(f"simulated duels a second, Sparring SI-EXP3, K = 10: {400_000 / min(seconds):,.0f} (limit 500,000)")
+    print(f"simulated duels a second, Sparring(SIExp3()), K = 10: {400_000 / min(seconds):,.0f} (limit 500,000)")
     arena = wk.DuelingBandit(policy, 10, seed=0)
     times = []
     for _ in range(20):

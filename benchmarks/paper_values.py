@@ -12,9 +12,9 @@ from wakeful import worlds
 
 RUNS, REFERENCE_RUNS = 50, 400
 POLICIES: dict[str, wk.Policy] = {
-    "SI-EXP3": wk.SIExp3(eta="sqrt", exploration=0.0),
+    "SI-EXP3 (paper)": wk.SIExp3(eta="sqrt", exploration=0.0),
     "S-UCB": wk.SleepingUCB(),
-    "S-EXP3G": wk.SleepingExp3G(),
+    "S-EXP3": wk.SleepingExp3G(),
 }
 
 
@@ -37,7 +37,7 @@ TABLE = (
 
 
 def main() -> None:
-    print(f"{'world':<46}{'policy':<10}{'found':>9}{'reference':>11}{'off':>7}")
+    print(f"{'world':<46}{'policy':<16}{'found':>9}{'reference':>11}{'off':>7}")
     worst = 0.0
     for world, rounds, values in TABLE:
         results = wk.simulate(POLICIES, world, rounds, RUNS, regrets=("policy",), checkpoints=[rounds])
@@ -45,7 +45,7 @@ def main() -> None:
             found = float(results.final("policy", name).mean())
             off = (found - mean) / (deviation * math.sqrt(1 / RUNS + 1 / REFERENCE_RUNS))
             worst = max(worst, abs(off))
-            print(f"{world!r:<46}{name:<10}{found:>9.1f}{mean:>11.1f}{off:>7.1f}")
+            print(f"{world!r:<46}{name:<16}{found:>9.1f}{mean:>11.1f}{off:>7.1f}")
     print(f"\nlargest distance: {worst:.1f} standard errors")
     sys.exit(worst > 4.0)
 

@@ -18,7 +18,7 @@ from wakeful.units import streams
 from wakeful.worlds import CategoryDuels, DuelBlock, DuelWorld, PathDuels, StubbornPairs, UtilityDuels
 
 PAPER = {
-    "Sp-SI-EXP3": wk.Sparring(wk.SIExp3(eta="sqrt", exploration=0.0)),
+    "Sp-SI-EXP3 (paper)": wk.Sparring(wk.SIExp3(eta="sqrt", exploration=0.0)),
     "Sp-UCB": wk.Sparring(wk.SleepingUCB(constant=8.0)),
 }
 
@@ -117,11 +117,11 @@ def test_battles_are_simulated_too() -> None:
 @pytest.mark.parametrize(
     ("world", "name", "mean", "sd"),
     [
-        (UtilityDuels(4), "Sp-SI-EXP3", 217, 50),
+        (UtilityDuels(4), "Sp-SI-EXP3 (paper)", 217, 50),
         (UtilityDuels(4), "Sp-UCB", 427, 91),
-        (CategoryDuels(4), "Sp-SI-EXP3", 509, 45),
+        (CategoryDuels(4), "Sp-SI-EXP3 (paper)", 509, 45),
         (CategoryDuels(4), "Sp-UCB", 2722, 18),
-        (UtilityDuels(30), "Sp-SI-EXP3", 2971, 316),
+        (UtilityDuels(30), "Sp-SI-EXP3 (paper)", 2971, 316),
         (UtilityDuels(30), "Sp-UCB", 3880, 368),
     ],
 )
@@ -134,7 +134,7 @@ def test_reference_values(world: DuelWorld, name: str, mean: float, sd: float) -
 
 
 def test_sparring_is_linear_on_the_path() -> None:
-    policy = {"Sp": PAPER["Sp-SI-EXP3"]}
+    policy = {"Sp": PAPER["Sp-SI-EXP3 (paper)"]}
     regret = wk.simulate(policy, PathDuels(), 50_000, runs=4, checkpoints=[25_000]).curve("dueling", "Sp")
     assert ((regret[:, 1] - regret[:, 0]) / 25_000 > 0.15).all()  # 0.195 once it has settled on the wrong pair
 

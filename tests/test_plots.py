@@ -11,8 +11,24 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 import wakeful as wk
+from test_report import contrast, night_colours
 from wakeful import plots
-from wakeful.results import Results
+from wakeful.paper import report
+from wakeful.paper.experiments import (
+    EXP3G,
+    IX,
+    PER_SET,
+    SB,
+    SI,
+    SP_IX,
+    SP_SI,
+    SP_UCB,
+    STABLE,
+    UCB,
+    experiments,
+)
+from wakeful.paper.verdicts import growth, short
+from wakeful.results import Results, growth_exponent
 from wakeful.units import laws as laws_of
 
 
@@ -49,14 +65,48 @@ def test_bounds_are_overlaid_and_slopes_named(results: Results) -> None:
     figure = plots.regret_curves(results, "internal", loglog=True, bounds=[("sharpened bound", bound.sharpened)])
     assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
     assert "sharpened bound" in words(figure)
-    assert any("slope" in word for word in words(figure))
+    for policy in results.policies:
+        grown = growth(results.checkpoints, results.curve("internal", policy))
+        assert f"T^{short(grown.mean)}" in words(figure), "the exponent of the claims"
 
 
-def test_the_slope_of_a_square_root_is_a_half() -> None:
+def test_the_power_of_a_square_root_is_a_half() -> None:
     x = np.arange(1.0, 10_000.0)
-    assert plots._slope(x, 3.0 * x**0.5) == pytest.approx(0.5)
-    assert plots._slope(x, 2.0 * x) == pytest.approx(1.0)
-    assert np.isnan(plots._slope(x, np.zeros(x.size)))
+    assert growth_exponent(x, 3.0 * x**0.5) == pytest.approx(0.5)
+    assert growth_exponent(x, 2.0 * x) == pytest.approx(1.0)
+    assert growth_exponent(x, np.zeros(x.size)) == 0.0
+    assert growth_exponent(x, np.where(x < 9_000, 0.0, 1.0)) == np.inf
+    assert np.isnan(growth_exponent([1.0], [1.0]))
+    assert plots._power(x, np.where(x < 9_000, 0.0, 1.0)) == "1", "the last value, where no power can be told"
+
+
+OF_THE_PAPER = (SI, UCB, EXP3G, SP_SI, SP_UCB)
+OF_OURS = (IX, PER_SET, SB, SP_IX, STABLE)
+
+
+@pytest.mark.parametrize("night", [False, True])
+def test_our_own_lines_are_not_the_faintest(night: bool) -> None:
+    style = Path(report.__file__).with_name("report.css").read_text(encoding="utf-8")
+    ground = night_colours(style)["card"] if night else plots.PAGE
+    for experiment in experiments():
+        looks = plots._looks(tuple(experiment.players(1_000)))
+        seen = {}
+        for name, look in looks.items():
+            colour = night_colours(style)[f"x{look['color'][1:].lower()}"] if night else look["color"]
+            seen[name] = contrast(colour, ground)
+        ours = [name for name in looks if name in OF_OURS]
+        assert all(seen[name] >= 3.0 for name in seen), "WCAG's limit for lines"
+        if set(ours) != set(looks):
+            for name in ours:
+                assert seen[name] > min(seen.values()), (experiment.id, name)
+                assert looks[name]["linewidth"] > max(looks[other]["linewidth"] for other in looks if other not in ours)
+
+
+def test_every_label_of_the_report_has_a_place_of_its_own() -> None:
+    for experiment in experiments():
+        names = [name for name in experiment.players(1_000) if name in (*OF_THE_PAPER, *OF_OURS)]
+        places = [plots.PLACES[plots._plain(name)] for name in names]
+        assert len(set(places)) == len(places), experiment.id
 
 
 def test_a_heat_map_shows_every_switch(results: Results) -> None:
@@ -144,7 +194,7 @@ def test_panels_share_a_legend_and_colours(results: Results) -> None:
 
 
 def test_a_policy_looks_the_same_in_every_figure() -> None:
-    alone, among = plots._looks(["S-UCB"]), plots._looks(["mine", "SB-EXP3", "S-UCB", "SI-EXP3"])
+    alone, among = plots._looks(["S-UCB"]), plots._looks(["mine", "SBExp3()", "S-UCB", "SIExp3()"])
     assert alone["S-UCB"] == among["S-UCB"]
     many = plots._looks([f"policy {n}" for n in range(20)])
     assert len({(look["color"], str(look["linestyle"])) for look in many.values()}) == 20
@@ -163,11 +213,11 @@ def test_below_zero_there_are_no_logarithms(results: Results) -> None:
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
 
 
-PAPERS = ["SI-EXP3", "S-UCB", "S-EXP3", "SI-EXP3-IX", "UCB per set", "SB-EXP3"]
+PAPERS = [SI, UCB, EXP3G, IX, PER_SET, SB]
 RATES = ["printed rate", "corrected rate", "sharpened rate", "printed rate, online", "doubling"]
 
 
-@pytest.mark.parametrize("names", [PAPERS, RATES, [f"Sp-{name}" for name in PAPERS[:4]], PAPERS + RATES])
+@pytest.mark.parametrize("names", [PAPERS, RATES, [SP_SI, SP_UCB, SP_IX, STABLE], PAPERS + RATES])
 def test_a_long_legend_takes_nothing_from_the_panel(results: Results, names: list[str]) -> None:
     curves = np.repeat(results.regrets["policy"][:1], len(names), axis=0)
     curves *= np.arange(1.0, 1.0 + len(names))[:, np.newaxis, np.newaxis]
@@ -194,7 +244,7 @@ def test_exploitability_falls_on_logarithmic_axes() -> None:
     curves = {"self-play": np.tile(rounds**-0.5, (4, 1)), "Nash": np.tile(2 * rounds**-0.25, (4, 1))}
     figure = plots.exploitability_curves(rounds, curves, "a game")
     assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
-    assert {"a game", "slope \N{MINUS SIGN}0.50", "slope \N{MINUS SIGN}0.25"} <= set(words(figure))
+    assert {"a game", "T^\N{MINUS SIGN}0.500", "T^\N{MINUS SIGN}0.250"} <= set(words(figure))
     assert not covered(figure)
     plots.exploitability_curves(rounds, {"at once": np.zeros((2, 30))})  # nothing positive to draw, and no warning
 

@@ -171,9 +171,14 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def night_colours(style: str) -> dict[str, str]:
+    """Return the variables of a style sheet that a dark screen has."""
+    return dict(re.findall(r"--(\w+): (#\w{6})", style.split("dark)")[1]))
+
+
 def test_words_and_lines_can_be_seen_by_day_and_by_night() -> None:
     style = Path(report.__file__).with_name("report.css").read_text(encoding="utf-8")
-    day, night = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("dark)")[:2])
+    day, night = dict(re.findall(r"--(\w+): (#\w{6})", style.split("dark)")[0])), night_colours(style)
     assert set(day) - {"line"} <= set(night)
     for colours in (day, night):
         for name in ("ink", "soft", "link", "holds", "part", "fails"):

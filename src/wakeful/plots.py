@@ -18,18 +18,21 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from wakeful.entries import Floats, Mask
 from wakeful.inputs import must_be, one_of
-from wakeful.results import Results
+from wakeful.results import Results, growth_exponent
 
-# Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and dashes for those without any.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#000000")
+# Colours that people with any kind of colour vision can tell apart (Okabe and Ito, with a darker yellow, and purple for
+# light blue, since those two are hard to see on white), and dashes for those without any.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#9A6A00", "#7A3E9D", "#666666", "#000000")
 DASHES: tuple[Any, ...] = (
     *("solid", (0, (6, 2)), (0, (6, 2, 1, 2)), (0, (3, 1.5))),
     *((0, (1, 1)), (0, (9, 2, 1, 2, 1, 2)), (0, (2, 3)), (0, (12, 3))),
 )
 BOUND_DASHES: tuple[Any, ...] = ((0, (4, 3)), (0, (1, 2)), (0, (4, 2, 1, 2)))
 # The place in both of a policy whose name, in small letters and digits, is known: the same in every figure.
-PLACES = {"siexp3": 0, "spsiexp3": 0, "sucb": 1, "spucb": 1, "sexp3": 2, "sexp3g": 2, "siexp3ix": 3, "spsiexp3ix": 3}
-PLACES |= {"perset": 4, "ucbperset": 4, "sbexp3": 5, "uniform": 6, "stablepair": 7}
+PLACES = {"siexp3paper": 1, "spsiexp3paper": 1, "sucb": 2, "spucb": 2, "sexp3": 3}  # as the paper has them
+OURS = {"siexp3": 0, "sparringsiexp3": 0, "sbexp3": 5, "uniform": 6, "persetsleepingucb": 7, "stablepair": 7}
+PLACES |= OURS  # in darker colours than the paper's, and drawn thicker
+THIN, THICK = 1.5, 2.1
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"
 ON_DARK, ON_LIGHT = "#FEFEFE", "#111111"  # words on a coloured ground: the same by day and by night
 MINUS = "\N{MINUS SIGN}"
@@ -83,8 +86,8 @@ def regret_curves(
 ) -> Figure:
     """Draw mean regret over rounds, a band from the lower to the upper quartile, and bounds as thin grey lines.
 
-    At the end of a line stands its last value; with `loglog`, its slope over the second half of the (logarithmic)
-    horizon: 1 is linear, 0.5 is the square root. Where a mean falls below zero, the axes stay linear.
+    At the end of a line stands its last value; with `loglog`, the power of T with which it grew over the last three
+    quarters of the rounds: 1 is linear, 0.5 is the square root. Where a mean falls below zero, the axes stay linear.
     """
     title = title or results.world
     return curve_panels([(title, results)], regret, policies=policies, bounds={title: bounds}, loglog=loglog)
@@ -131,7 +134,7 @@ def curve_panels(
 def exploitability_curves(rounds: Any, curves: Mapping[str, Floats], title: str | None = None) -> Figure:
     """Draw how much a best response gains against the average play: mean and quartiles of (runs, checkpoints).
 
-    Both axes are logarithmic, slopes stand at the ends of lines, and a grey line falls as 1 over the square root.
+    Both axes are logarithmic, powers of T stand at the ends of lines, and a grey line falls as 1 over the square root.
     """
     x = np.asarray(rounds, np.float64)
     figure, grid = _panels(1, 1, 2.8)
@@ -270,7 +273,7 @@ def _looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the colour and dashes of each policy: its own place if it is known and free, else the next free one."""
     taken: dict[str, int] = {}
     for name in names:
-        place = PLACES.get("".join(filter(str.isalnum, name.lower())))
+        place = PLACES.get(_plain(name))
         if place is not None and place not in taken.values():
             taken[name] = place
     free = [n for n in range(len(COLOURS)) if n not in taken.values()] or [0]
@@ -278,7 +281,15 @@ def _looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     taken |= {name: free[turn % len(free)] for turn, name in enumerate(others)}
     shifts = {name: turn // len(free) for turn, name in enumerate(others)}  # a colour again, but not its dashes
     dashes = {name: DASHES[(taken[name] + shifts.get(name, 0)) % len(DASHES)] for name in names}
-    return {name: {"color": COLOURS[taken[name]], "linestyle": dashes[name]} for name in names}
+    widths = {name: THICK if _plain(name) in OURS else THIN for name in names}
+    return {
+        name: {"color": COLOURS[taken[name]], "linestyle": dashes[name], "linewidth": widths[name]} for name in names
+    }
+
+
+def _plain(name: str) -> str:
+    """Return the small letters and digits of a name."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def _draw(
@@ -291,9 +302,8 @@ def _draw(
         mean = values.mean(axis=0)
         colour = looks[name]["color"]
         axes.fill_between(x, *np.quantile(values, [0.25, 0.75], axis=0), color=colour, alpha=0.18, linewidth=0)
-        axes.plot(x, mean, label=name, linewidth=1.7, **looks[name])
-        word = f"slope {_slope(x, mean):.2f}".replace("-", MINUS) if loglog else _thousands(mean[-1])
-        ends.append((float(mean[-1]), word, colour))
+        axes.plot(x, mean, label=name, **looks[name])
+        ends.append((float(mean[-1]), _power(x, mean) if loglog else _thousands(mean[-1]), colour))
     for dashes, (name, values) in zip(BOUND_DASHES * len(bounds), bounds, strict=False):
         axes.plot(x, values, color="#777777", linestyle=dashes, linewidth=1.0, label=name)
     _scale(axes, x, loglog)
@@ -439,9 +449,13 @@ def _thousands(value: float, _: Any = None) -> str:
     return text.replace("-", MINUS)
 
 
-def _slope(x: Any, y: Floats) -> float:
-    """Return the slope of log y over log x on the second half of the logarithmic range."""
-    late = (x >= np.sqrt(x[-1])) & (y > 0)
-    if late.sum() < 2:
-        return float("nan")
-    return float(np.polyfit(np.log(x[late]), np.log(y[late]), 1)[0])
+def _power(x: Any, mean: Floats) -> str:
+    """Return "T^0.503", how a mean grew; its last value where that cannot be told.
+
+    >>> _power(np.arange(1, 101), np.sqrt(np.arange(1, 101)))
+    'T^0.500'
+    """
+    power = growth_exponent(x, mean)
+    if not math.isfinite(power):
+        return _thousands(mean[-1])
+    return f"T^{power:.{3 if abs(power) < 1 else 2}f}".replace("-", MINUS)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wakeful import files
 from wakeful.entries import Floats, Ints
@@ -66,6 +67,26 @@ class Comparison(NamedTuple):
     high: float
     confidence: float
     share_lower: float  # of the runs in which the first one had less regret
+
+
+def growth_exponent(checkpoints: ArrayLike, mean: ArrayLike, since: float = 0.25) -> float:
+    """Return the exponent a of `T^a` with which a mean regret grew over the last part of the horizon.
+
+    `a = log(R_T / R_s) / log(T / s)`, s about `since` T. A regret that is not positive at T has not grown: its exponent
+    is 0. One that is positive at T only has an infinite one, and one that is known once has none (NaN).
+
+    >>> growth_exponent([1, 4, 16], [10.0, 20.0, 40.0])
+    0.5
+    """
+    marks, values = np.asarray(checkpoints, np.float64), np.asarray(mean, np.float64)
+    if marks.size < 2:
+        return math.nan
+    at = min(int(np.searchsorted(marks, since * marks[-1])), marks.size - 2)
+    if values[-1] <= 0.0:
+        return 0.0
+    if values[at] <= 0.0:
+        return math.inf
+    return math.log(values[-1] / values[at]) / math.log(marks[-1] / marks[at])
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
         together(verdicts),
         reason
         + (
-            f"; {best}, which the paper leaves out, is best (the rate of SI-EXP3-IX was tuned on worlds like these)."
+            f"; {best}, which the paper leaves out, is best (the rate of SIExp3() was tuned on worlds like these)."
             if rank > 1
             else "."
         ),
@@ -127,10 +127,10 @@ def long_dependent(results: Results) -> Claim:
         "Section 5, results",
         "SI-EXP3 is able to use the dependence between losses and awake sets and to choose the right action (the paper "
         "shows 1,000 rounds of the dependent world).",
-        f"After {results.rounds:,} rounds the policy regret of SI-EXP3 is {short(finals.mean())} on average, from "
-        f"{short(finals.min())} to {short(finals.max())} over {results.runs} runs, and grows like T^{exponent}. With "
-        f"implicit exploration it is {short(cured.mean())}, at most {short(cured.max())}; one UCB for each set has "
-        f"{short(float(results.final('policy', PER_SET).mean()))}.",
+        f"After {results.rounds:,} rounds the policy regret of {SI} is {short(finals.mean())} on average, from "
+        f"{short(finals.min())} to {short(finals.max())} over {results.runs} runs, and grows like T^{exponent}. "
+        f"That of {IX}, with implicit exploration, is {short(cured.mean())}, at most {short(cured.max())}; that of "
+        f"{PER_SET} {short(float(results.final('policy', PER_SET).mean()))}.",
         verdict,
         f"Rule: sublinear if the 95 % interval of the exponent is below {LINEAR}. One rare draw, divided by its tiny "
         "probability, freezes an expert for good; the mean is made by such runs.",
@@ -192,8 +192,8 @@ def finds_nash(found: Exploited) -> Claim:
         "Section 1, contributions; Remark 5; appendix, random games",
         "SI-EXP3 can be used to converge to Nash equilibria of two-player zero-sum games with sleeping actions.",
         f"Exploitability of the average play after {int(found.rounds[-1]):,} rounds of self-play: {listed}; mean over "
-        f"the sub-games of random games {random}, going like T^{fall}. With implicit exploration the mean over the "
-        f"sub-games is {cured}, going like T^{cure}.",
+        f"the sub-games of random games {random}, going like T^{fall}. The mean over the sub-games for "
+        f"{IX} is {cured}, going like T^{cure}.",
         together(verdicts),
         "Rule: in every sub-game the 95 % interval of the exponent is below zero, so that exploitability falls; a part "
         f"fails where it is above.{rising} A measurement, not a proof.",

@@ -17,8 +17,8 @@ from wakeful.results import Results
 Findings = Mapping[str, Any]
 LEGEND = "Lines are means over runs, bands reach from the lower to the upper quartile."
 SLOPES = (
-    "Logarithmic axes; the number at a line's end is its slope over the second half of the axis, 1 being linear (the "
-    "exponents among the claims are of the last three quarters of all rounds)."
+    "Both axes are logarithmic. At the end of a line stands the power of T with which it grew over the last three "
+    "quarters of the rounds, the same number as in the claims: 1 is linear growth, 0.5 a square root."
 )
 
 

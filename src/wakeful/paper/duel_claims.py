@@ -43,12 +43,12 @@ def ucb_outperforms(n_arms: int, results: Results) -> Claim:
     verdict = is_less(difference)
     shown = ""
     if results.rounds == 50_000:
-        shown = f" The authors' figure shows about {AUTHORS[n_arms]:,} for Sp-SI-EXP3."
+        shown = f" The authors' figure shows about {AUTHORS[n_arms]:,} for {SP_SI}."
     return Claim(
         f"ucb-outperforms-{n_arms}",
         f"Appendix D.2, figure 4, K = {n_arms}",
-        f"In duels of different arms, K = {n_arms}, Sp-UCB outperforms Sp-SIEXP3.",
-        f"Duel regret after {results.rounds:,} rounds: {means(results, SP_SI, SP_UCB)}; Sp-UCB less Sp-SI-EXP3 "
+        f"In duels of different arms, K = {n_arms}, Sp-UCB outperforms {SP_SI}.",
+        f"Duel regret after {results.rounds:,} rounds: {means(results, SP_SI, SP_UCB)}; Sp-UCB less {SP_SI} "
         f"{difference}.{shown}",
         verdict,
         f"Rule: {RULE_LESS}.{NOTEBOOK if verdict == FAILS else ''}",
@@ -62,7 +62,7 @@ def categories(results: Results) -> Claim:
     return Claim(
         "beats-both-categories",
         "Appendix D.2, figure 5",
-        "Where utilities depend on who is awake (categories), Sp-SI-EXP3 significantly outperforms Sp-UCB.",
+        f"Where utilities depend on who is awake (categories), {SP_SI} significantly outperforms Sp-UCB.",
         f"Duel regret after {results.rounds:,} rounds: {means(results, SP_SI, SP_UCB)}; difference {difference}.",
         is_less(difference),
         f"Rule: {RULE_LESS}.",
@@ -84,7 +84,7 @@ def ucb_linear(categories: Results, path: Results) -> Claim:
         "Sp-UCB has no guarantee for duels and relies on one fixed order of the arms; its worst-case regret may be "
         "linear.",
         f"Over the last three quarters of the horizon the regret of Sp-UCB grows like T^{exponents['categories']} on "
-        f"categories ({categories.rounds:,} rounds; that of Sp-SI-EXP3 like T^{own}), and like T^{exponents['path']} "
+        f"categories ({categories.rounds:,} rounds; that of {SP_SI} like T^{own}), and like T^{exponents['path']} "
         f"in {path.rounds:,} rounds on the path 1 - 2 - 4 - 3.",
         together(verdicts),
         f"Rule: the 95 % intervals of both exponents above {LINEAR}. Categories have no fixed order, which Theorem 2 "

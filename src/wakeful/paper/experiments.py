@@ -14,9 +14,10 @@ from wakeful.lab import AnyPolicy
 RUNS = 50  # as in the paper
 REGRETS = ("policy", "external", "internal", "ordering")
 
-SI, UCB, EXP3G = "SI-EXP3", "S-UCB", "S-EXP3"  # as the paper calls them
-IX, PER_SET, SB = "SI-EXP3-IX", "UCB per set", "SB-EXP3"  # ours beside them
-SP_SI, SP_UCB, SP_IX, STABLE = "Sp-SI-EXP3", "Sp-UCB", "Sp-SI-EXP3-IX", "StablePair"
+# Labels: the paper's policies have the paper's names, all others are called by the code that makes them.
+SI, UCB, EXP3G = "SI-EXP3 (paper)", "S-UCB", "S-EXP3"
+IX, PER_SET, SB = "SIExp3()", "PerSet(SleepingUCB())", "SBExp3()"
+SP_SI, SP_UCB, SP_IX, STABLE = "Sp-SI-EXP3 (paper)", "Sp-UCB", "Sparring(SIExp3())", "StablePair()"
 PRINTED, CORRECTED, SHARPENED = "printed rate", "corrected rate", "sharpened rate"
 ONLINE, DOUBLING = "printed rate, online", "doubling"
 

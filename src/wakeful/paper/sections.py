@@ -20,7 +20,7 @@ from wakeful.results import Results
 
 PAPER_DUELS = (SP_SI, SP_UCB)
 TUNED = (
-    "The rate of SI-EXP3-IX was chosen by a sweep over ten worlds, the paper's five bandit worlds among them "
+    "The rate of SIExp3() was chosen by a sweep over ten worlds, the paper's five bandit worlds among them "
     "(docs/default-rate.md); the paper's policies have the paper's rates, untuned."
 )
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from wakeful.entries import Floats
 from wakeful.inputs import must_be, numbers
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
-from wakeful.results import Results
+from wakeful.results import Results, growth_exponent
 
 CONFIDENCE = 0.95
 LINEAR = 0.9  # an exponent of growth above which a regret is called linear
@@ -83,12 +83,9 @@ def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Inter
     0.500 [0.500, 0.500]
     """
     marks = numbers("checkpoints", checkpoints, "numbers of rounds")
-    at = min(int(np.searchsorted(marks, since * marks[-1])), marks.size - 2)
-    stretch = math.log(marks[-1] / marks[at])
-    runs = len(curves)
-    ends = curves[:, [at, -1]]
-    exponent = _exponent(ends.mean(axis=0), stretch)
-    left_out = np.array([_exponent((ends.sum(axis=0) - own) / max(runs - 1, 1), stretch) for own in ends])
+    runs, total = len(curves), curves.sum(axis=0)
+    exponent = growth_exponent(marks, total / runs, since)
+    left_out = np.array([growth_exponent(marks, (total - own) / max(runs - 1, 1), since) for own in curves])
     if runs < 2 or not np.isfinite(left_out).all():
         return Interval(exponent, -math.inf, math.inf)
     error = math.sqrt((runs - 1) / runs * float(((left_out - left_out.mean()) ** 2).sum()))
@@ -194,13 +191,6 @@ def compared(value: float, bound: float) -> str:
     ('below 163', 'above 1')
     """
     return f"{'below' if value <= bound else 'above'} {bound:,.0f}"
-
-
-def _exponent(ends: Floats, stretch: float) -> float:
-    """Return how fast a mean grew from one end to the other."""
-    if ends[1] <= 0.0:
-        return 0.0
-    return math.log(ends[1] / ends[0]) / stretch if ends[0] > 0.0 else math.inf
 
 
 def _reach(runs: int) -> float:

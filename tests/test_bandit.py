@@ -208,9 +208,36 @@ def test_decisions_that_differ_in_anything_are_different() -> None:
         {"probabilities": decision.probabilities[::-1].copy()},
         {"clock": 7},
         {"memo": 7.0},
+        {"policy": "SBExp3"},
     ]
-    assert len({decision, *(decision._replace(**change) for change in changes)}) == 7
+    assert len({decision, *(decision._replace(**change) for change in changes)}) == 8
     assert decision != "tea"
+
+
+@pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=repr)
+def test_a_decision_says_whose_it_is(policy: Policy) -> None:
+    bandit, other = trained(policy), trained(PerSet(SIExp3()))
+    decision = other.choose()
+    assert decision.policy == "PerSet[SIExp3]"
+    before = everything(bandit)
+    with pytest.raises(ValueError, match=r"decision.policy must be '.*', that of this bandit, got 'PerSet\[SIExp3\]'"):
+        bandit.update(decision, loss=0.5)
+    assert everything(bandit) == before
+
+
+def test_a_bandit_learns_from_the_decisions_of_another_one_with_the_same_kind_of_policy() -> None:
+    bandit, other = trained(SIExp3()), trained(SIExp3(eta=0.1))
+    bandit.update(other.choose(), loss=0.5)
+
+
+def test_a_decision_written_down_without_its_policy_still_gets_its_feedback() -> None:
+    bandit, other = trained(SIExp3()), trained(SIExp3())
+    record = bandit.choose().to_dict()
+    del record["policy"]
+    assert Decision.from_dict(record).policy == ""
+    bandit.update(Decision.from_dict(record), loss=0.5)
+    other.update(other.choose(), loss=0.5)
+    assert everything(bandit) == everything(other)
 
 
 @pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=repr)
@@ -584,7 +611,7 @@ class Plain(Policy):
 def test_a_plain_policy_gets_positions_and_callers_get_names() -> None:
     bandit = Bandit(Plain(), DRINKS, seed=1)
     decision = bandit.choose(["coffee"])
-    assert decision == Decision("coffee", 1.0, ("coffee",), np.array([0.0, 1.0, 0.0]), 1, 0.0)
+    assert decision == Decision("coffee", 1.0, ("coffee",), np.array([0.0, 1.0, 0.0]), 1, 0.0, "Plain")
     bandit.update(Decision.from_dict(json.loads(json.dumps(decision.to_dict()))), reward=0.25)
     assert bandit.state.lost.tolist() == [0.0, 0.75, 0.0]
 

@@ -233,6 +233,8 @@ def test_duels_go_to_json_and_back() -> None:
         {"memos": [-1.0, 0.0]},
         {"memos": [float("inf"), 0.0]},
         {"clock": 0},
+        {"policy": "StablePair"},
+        {"policy": 7},
     ],
 )
 def test_duels_that_cannot_be_are_refused_and_nothing_changes(change: dict[str, Any]) -> None:

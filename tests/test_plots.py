@@ -282,3 +282,10 @@ def test_figures_are_written_the_same_every_time(results: Results, ending: str, 
     one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
     assert len(one) > 1000
     assert one == two
+
+
+@pytest.mark.parametrize("name", ["x.gif", "x.png.webp", "x", ".png"])
+def test_a_figure_in_any_other_format_is_refused(results: Results, name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"path must be a file that ends in \.png, \.svg, \.pdf, got"):
+        results.plot("policy", tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

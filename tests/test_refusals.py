@@ -35,6 +35,7 @@ from wakeful import (
     Uniform,
     play,
 )
+from wakeful.recipe import full_name
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -374,6 +375,13 @@ FORGED: dict[str, list[tuple[Callable[[Decision], Any], Refused]]] = {
         (lambda d: np.array([0.5, 0.5]), TypeError),
         (lambda d: np.datetime64(1, "s"), TypeError),
     ],
+    "policy": [
+        (lambda d: "SBExp3", ValueError),
+        (lambda d: d.policy.lower(), ValueError),
+        (lambda d: None, TypeError),
+        (lambda d: d.policy.encode(), TypeError),
+        (lambda d: np.array([d.policy, d.policy]), TypeError),
+    ],
 }
 
 
@@ -390,11 +398,19 @@ def test_a_forged_decision_is_refused(policy: Policy, field: str, number: int) -
 
 def test_a_decision_of_numpy_scalars_is_as_good_as_one_of_plain_numbers() -> None:
     bandit, other = trained(SIExp3()), trained(SIExp3())
-    arm, probability, awake, p, clock, memo = bandit.choose()
+    arm, probability, awake, p, clock, memo, decider = bandit.choose()
     bandit.update(Decision(arm, probability, awake, p, clock, memo), loss=0.5)
     same = other.choose()
     names = tuple(np.array(awake))
-    scalars = (np.str_(arm), np.float64(probability), names, same.probabilities, np.int64(clock), np.float64(memo))
+    scalars = (
+        np.str_(arm),
+        np.float64(probability),
+        names,
+        same.probabilities,
+        np.int64(clock),
+        np.float64(memo),
+        np.str_(decider),
+    )
     other.update(Decision(*scalars), loss=0.5)  # type: ignore[arg-type]  # as they come out of a table
     assert everything(bandit) == everything(other)
 
@@ -856,6 +872,7 @@ def legitimate(bandit: Bandit, decision: Any) -> bool:
             and law[decision.arm] == float(decision.probability) > 0.0
             and 0.0 <= float(decision.memo) < INF
             and int(decision.clock) >= 1
+            and decision.policy in ("", full_name(bandit.policy))
         )
     except (ValueError, TypeError, KeyError, OverflowError):
         return False
@@ -913,6 +930,7 @@ def test_whatever_is_brought_as_a_decision_is_right_or_refused(policy: Policy, d
         "probabilities": views(decision.probabilities) | JUNK,
         "clock": JUNK,
         "memo": some.floats(0.0) | JUNK,
+        "policy": some.sampled_from(["", decision.policy, "Uniform"]) | JUNK,
     }
     changed = data.draw(some.sets(some.sampled_from(sorted(fields)), min_size=1, max_size=4))
     forged = decision._replace(**{name: data.draw(fields[name]) for name in sorted(changed)})

@@ -72,14 +72,14 @@ class Bandit(Learner[Policy]):
             clock = self._rounds + 1
             if self._choose is None:
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
-                position, probability, _, p, _, memo = made
+                position, probability, _, p, _, memo, _ = made
             else:
                 p = np.zeros(mask.size)
                 position, probability, memo = self._choose(mask, self._stream.draw(), p, self._fields)
                 if position < 0:
                     raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
             self._rounds = clock
-            return new_decision((self._arms.names[position], probability, names, p, clock, memo))
+            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
@@ -135,7 +135,9 @@ class Bandit(Learner[Policy]):
         """Return position, mask, probability and memo of a decision that may be this bandit's, else refuse it."""
         if type(decision) is not Decision:
             raise TypeError(must_be("decision", "a Decision from choose or Decision.from_dict", decision))
-        arm, probability, awake, p, clock, memo = decision
+        arm, probability, awake, p, clock, memo, decider = decision
+        if decider is not self._decider:
+            self._check_decider("decision.policy", decider)
         position = self._arms.of("decision.arm", arm)
         names, mask = self._arms.known(awake, "decision.awake")
         if names is not awake and names != awake:

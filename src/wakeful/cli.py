@@ -19,11 +19,10 @@ from wakeful.lab import DUELS, SimulationError, simulate
 from wakeful.names import parse
 from wakeful.policy import Policy
 from wakeful.recipe import subclasses
-from wakeful.results import Results
+from wakeful.results import Results, checked_figure
 from wakeful.tally import REGRETS
 from wakeful.worlds import AdaptiveWorld, World
 
-FIGURES = (".png", ".svg", ".pdf")
 CONNECT = 10  # seconds for the scheduler of a cluster to answer
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 EXAMPLE = """example:
@@ -168,8 +167,8 @@ def _check_outputs(plot: Any, save: Any) -> None:
     for option, path in (("--plot", plot), ("--save", save)):
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise ValueError(must_be(option, "a file in a folder that exists", path))
-    if plot is not None and Path(plot).suffix.lower() not in FIGURES:
-        raise ValueError(must_be("--plot", f"a file that ends in {', '.join(FIGURES)}", plot))
+    if plot is not None:
+        checked_figure("--plot", plot)
     needed = {"matplotlib": plot is not None, "pyarrow": save is not None and Path(save).suffix == ".parquet"}
     for package, used in needed.items():
         if used and find_spec(package) is None:

@@ -19,6 +19,7 @@ class Duel(NamedTuple):
         laws: one row for each arm chosen: the law over all arms it was drawn from
         clock: how many duels this was, counted from one
         memos: the policy's own note for each arm chosen
+        policy: the full name of the policy that decided, such as `Sparring[SIExp3]`; empty where nobody wrote it down
     """
 
     arms: tuple[Any, ...]
@@ -27,6 +28,7 @@ class Duel(NamedTuple):
     laws: Floats
     clock: int
     memos: tuple[float, ...]
+    policy: str = ""
 
     @property
     def left(self) -> Any:
@@ -47,12 +49,13 @@ class Duel(NamedTuple):
             "laws": self.laws.tolist(),
             "clock": self.clock,
             "memos": list(self.memos),
+            "policy": self.policy,
         }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Duel":
         """Return the duel that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
-        if not isinstance(record, Mapping) or set(record) != set(cls._fields):
+        if not isinstance(record, Mapping) or {"policy", *record} != set(cls._fields):
             raise ValueError(must_be("duel", f"a record of {', '.join(cls._fields)}", record))
         lists = ("arms", "probabilities", "allowed", "laws", "memos")
         for field in lists:
@@ -75,6 +78,7 @@ class Duel(NamedTuple):
             np.array(laws, np.float64),
             record["clock"],
             tuple(record["memos"]),
+            record.get("policy", ""),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -92,4 +96,4 @@ class Duel(NamedTuple):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.arms, self.probabilities, self.allowed, self.clock, self.memos)
+        return (self.arms, self.probabilities, self.allowed, self.clock, self.memos, self.policy)

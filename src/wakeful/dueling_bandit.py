@@ -185,6 +185,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
             pick.laws,
             self._rounds,
             tuple(pick.memos.tolist()),
+            self._decider,
         )
 
     def _room(self, size: int) -> "Room":
@@ -270,7 +271,9 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def _placed(self, duel: Duel) -> tuple["Room", Floats]:
         """Return room that holds a duel which may be this bandit's, by positions, and its laws; else refuse it."""
-        arms, probabilities, names, laws, clock, memos = duel
+        arms, probabilities, names, laws, clock, memos, decider = duel
+        if decider is not self._decider:
+            self._check_decider("duel.policy", decider)
         size, n_arms = len(arms), len(self._arms)
         if size > 2 and (size > n_arms or len(set(arms)) < size):
             raise ValueError(must_be("duel.arms", "two arms, or more that all differ", arms))
@@ -345,7 +348,7 @@ def _shares(duel: Any, winner: Any) -> list[float]:
     """Return how the win is shared among the arms of a duel that has all its parts."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
-    arms, probabilities, allowed, _, _, memos = duel
+    arms, probabilities, allowed, _, _, memos, _ = duel
     if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))
     if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:

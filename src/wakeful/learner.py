@@ -12,7 +12,7 @@ import numpy as np
 from wakeful import files
 from wakeful.arms import Arms, plain_names
 from wakeful.inputs import must_be, whole
-from wakeful.recipe import Recipe
+from wakeful.recipe import Recipe, full_name
 from wakeful.stream import Stream
 
 Kind = TypeVar("Kind", bound=Recipe)
@@ -30,6 +30,7 @@ class Learner(ABC, Generic[Kind]):
         self, policy: Kind, arms: int | Iterable[Hashable], seed: int | np.random.SeedSequence | None = None
     ) -> None:
         self._policy = policy
+        self._decider = full_name(policy)  # what its decisions say of who made them
         self._arms = Arms(arms)
         self._fewest = len(self._arms)  # arms at the first decision: the shortest law a decision can carry
         self._stream = Stream(seed)
@@ -123,6 +124,14 @@ class Learner(ABC, Generic[Kind]):
         ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         learner._use(learner._fitting(header, ordered))
         return learner
+
+    def _check_decider(self, field: str, decider: Any) -> None:
+        """Refuse a decision of another policy; one that does not say whose it is counts as this bandit's."""
+        rule = f"{self._decider!r}, that of this bandit"
+        if not isinstance(decider, str):
+            raise TypeError(must_be(field, rule, decider))
+        if decider and decider != self._decider:
+            raise ValueError(must_be(field, rule, decider))
 
     @abstractmethod
     def _use(self, state: Any) -> None:

@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from wakeful.entries import Floats, Mask
 from wakeful.inputs import must_be, one_of
-from wakeful.results import Results, growth_exponent
+from wakeful.results import Results, checked_figure, growth_exponent
 
 # Colours that people with any kind of colour vision can tell apart (Okabe and Ito, with a darker yellow, and purple for
 # light blue, since those two are hard to see on white), and dashes for those without any.
@@ -244,8 +244,8 @@ def probabilities_over_time(
 @styled
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the ending of `path` says in which format. The same figure gives the same bytes."""
-    ending = os.fspath(path).rpartition(".")[2].lower()
-    figure.savefig(path, metadata=UNDATED.get(ending))
+    file = checked_figure("path", path)
+    figure.savefig(file, metadata=UNDATED[file.suffix[1:].lower()])
 
 
 def _canvas(height: float) -> tuple[Figure, Any]:

@@ -33,6 +33,7 @@ class Decision(NamedTuple):
         probabilities: of all arms at decision time, zero on sleepers
         clock: how many decisions this was, counted from one
         memo: the policy's own note to its feedback (a learning rate, a propensity, a coin)
+        policy: the full name of the policy that decided, such as `PerSet[SIExp3]`; empty where nobody wrote it down
     """
 
     arm: Any
@@ -41,6 +42,7 @@ class Decision(NamedTuple):
     probabilities: Floats
     clock: int
     memo: float
+    policy: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain numbers and lists, ready for JSON; exact, not rounded."""
@@ -49,7 +51,7 @@ class Decision(NamedTuple):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Decision":
         """Return the decision that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
-        if not isinstance(record, Mapping) or set(record) != set(cls._fields):
+        if not isinstance(record, Mapping) or {"policy", *record} != set(cls._fields):
             raise ValueError(must_be("decision", f"a record of {', '.join(cls._fields)}", record))
         for field in ("awake", "probabilities"):
             if not isinstance(record[field], list | tuple):
@@ -72,10 +74,10 @@ class Decision(NamedTuple):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.arm, self.probability, self.awake, self.clock, self.memo)
+        return (self.arm, self.probability, self.awake, self.clock, self.memo, self.policy)
 
 
-# A decision from its six fields at once: half the time of `Decision(...)`.
+# A decision from its seven fields at once: half the time of `Decision(...)`.
 new_decision = cast(Callable[[tuple[Any, ...]], Decision], partial(tuple.__new__, Decision))
 
 
@@ -126,7 +128,7 @@ class Policy(Recipe, ABC):
 
     def update(self, state: Any, decision: Decision, loss: float) -> None:
         """Add to `state`, in place, what `loss` says; `decision` holds indices of arms."""
-        arm, probability, awake, p, _, memo = decision
+        arm, probability, awake, p, _, memo, _ = decision
         fitting_state(self, state, len(p))
         mask = np.zeros(len(p), np.bool_)
         for k in (arm, *awake):

@@ -16,6 +16,7 @@ from wakeful.entries import Floats, Ints
 from wakeful.inputs import must_be, one_of
 
 KIND = "wakeful results"
+FIGURES = (".png", ".svg", ".pdf")  # the kinds of files that figures are written to
 
 
 class Row(NamedTuple):
@@ -264,3 +265,10 @@ def _arrow() -> tuple[Any, Any]:
     except ImportError:
         raise ImportError("Parquet files need the extra 'lab': pip install 'wakeful[lab]'") from None
     return pa, pq
+
+
+def checked_figure(name: str, path: str | os.PathLike[str]) -> Path:
+    """Return `path` if a figure can be written to a file of that name; `name` is how the caller calls it."""
+    if Path(path).suffix.lower() not in FIGURES:
+        raise ValueError(must_be(name, f"a file that ends in {', '.join(FIGURES)}", str(path)))
+    return Path(path)

@@ -24,7 +24,8 @@ def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
         *("--rounds", "1e3", "--runs", "5", "--regret", "policy", "--plot", "out.png", "--save", "out.parquet"),
         cwd=tmp_path,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if "wakeful is compiling" not in line]  # where that takes long
+    assert (done.returncode, said) == (0, [])
     assert "si-exp3" in done.stdout
     assert "SleepingUCB(constant=2)" in done.stdout
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
@@ -78,6 +79,11 @@ def test_version_and_help() -> None:
         (["--plot", "out.xyz"], "--plot must be a file that ends in .png"),
         (["--world", "replay"], "world must be one of"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--runs", "1e12"], "runs must be at most"),
+        (["--runs", "1e7", "--rounds", "1e6"], "fewer of these allow more runs"),
+        (["--save", "/"], "--save must be a file, not something else"),
+        (["--plot", "/proc/out.png"], "--plot must be a file in a folder that can be written to"),
+        (["--save", "/proc/out.parquet"], "--save must be a file in a folder that can be written to"),
     ],
 )
 def test_wrong_use_is_one_clear_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +92,51 @@ def test_wrong_use_is_one_clear_line(arguments: list[str], words: str, capsys: p
     assert code in (1, 2)
     assert words in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("policies = 5", "--policy must be a name or a list of names, got 5"),
+        ("policies = [5]", "--policy must be text, got 5"),
+        ("policies = [['uniform']]", "--policy must be text, got ['uniform']"),
+        ("policies = {mine = 5}", "policy must be a name, with arguments in brackets, got 5"),
+        ("regrets = 5", "--regret must be a name or a list of names, got 5"),
+        ("world = 5", "world must be a name, with arguments in brackets, got 5"),
+        ("seed = true", "--seed must be a whole number, got True"),
+        ("rounds = true", "--rounds must be a whole number, got True"),
+        ("runs = [3]", "--runs must be a whole number, got [3]"),
+        ("store = 5", "--store must be text, got 5"),
+        ("save = 5", "--save must be text, got 5"),
+        ("dask = 5", "--dask must be text, got 5"),
+        ("x = " + "[" * 5_000 + "]" * 5_000, "--config must be a TOML file"),
+        ("x = '\udcff'", "--config must be a TOML file"),
+    ],
+)
+def test_strange_fields_of_a_file_are_one_clear_line(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = {"world": "'dependent'", "rounds": "5", "runs": "2", "policies": "'uniform'"}
+    lines = [f"{name} = {value}" for name, value in usual.items() if not text.startswith(name)]
+    path = tmp_path / "c.toml"
+    path.write_bytes("\n".join([*lines, text]).encode(errors="surrogateescape"))
+    assert cli.main(["simulate", "--config", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_too_little_memory_is_one_clear_line() -> None:
+    """A process that may have little memory asks for a world that needs much."""
+    code = (
+        "import resource, sys; import wakeful.cli; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "sys.exit(wakeful.cli.main(sys.argv[1:]))"
+    )
+    few = ["simulate", "--world", "Stochastic(30000)", "--policy", "si-exp3", "--rounds", "1", "--runs", "1"]
+    done = subprocess.run([sys.executable, "-c", code, *few], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("wakeful: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_missing_fields_are_named(capsys: pytest.CaptureFixture[str]) -> None:

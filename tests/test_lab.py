@@ -330,3 +330,17 @@ def test_an_interrupt_stops_long_units() -> None:
         start = time.monotonic()
         process.wait(timeout=30)
     assert time.monotonic() - start < 15.0
+
+
+def test_no_more_workers_than_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred jobs for one unit of a policy in Python start one process."""
+    asked: list[int] = []
+
+    def pool(workers: int, *rest: Any, **more: Any) -> Any:
+        asked.append(workers)
+        return ThreadPoolExecutor(workers)
+
+    monkeypatch.setattr(lab, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(lab, "ThreadPoolExecutor", pool)
+    simulate(EpsilonGreedy(), Dependent(), rounds=5, runs=1, jobs=100)
+    assert asked == [1]

@@ -172,6 +172,13 @@ def test_folders_of_others_are_left_alone(tmp_path: Path, capsys: pytest.Capture
     assert os.listdir(tmp_path / "thesis") == ["chapter.tex"]
 
 
+@pytest.mark.parametrize("text", ["5", "[]", "{", '{"parts": 5}', '{"parts": [["x"]]}', '{"parts": {}}', "[" * 5_000])
+def test_a_strange_manifest_names_no_parts(text: str, tmp_path: Path) -> None:
+    (tmp_path / folder.MARK).write_text("")
+    (tmp_path / "MANIFEST.json").write_text(text)
+    assert folder.opened(tmp_path, ["dependent"]) == tmp_path
+
+
 def test_names_of_figures_and_experiments() -> None:
     everything = reproduce.selected(())
     assert len(everything) == len(set(everything)) == len(experiments()) + len(reproduce.STUDIES)

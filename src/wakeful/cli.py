@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except (SimulationError, OSError, ImportError) as problem:
         print(f"wakeful: {problem}", file=sys.stderr)
+        return FAILURE
+    except MemoryError as problem:
+        about = f": {problem}" if str(problem) else ""
+        print(f"wakeful: not enough memory{about}; fewer --runs or a smaller world need less", file=sys.stderr)
         return FAILURE
     except KeyboardInterrupt:
         print("wakeful: interrupted", file=sys.stderr)
@@ -140,9 +145,10 @@ def _simulate(options: argparse.Namespace) -> None:
     world = parse("world", fields["world"], _worlds())
     policies = _given_policies(fields["policies"])
     known = DUEL_REGRETS if isinstance(world, DUELS) else REGRETS
-    regrets = [one_of("regret", name, known) for name in _many(fields["regrets"] or known[-1])]
+    regrets = [one_of("regret", name, known) for name in _many("--regret", fields["regrets"] or known[-1])]
     _check_outputs(fields["plot"], fields["save"])
-    with _executor(fields["dask"]) as executor, _bar(options.quiet) as progress:
+    address = None if fields["dask"] is None else _text("--dask", fields["dask"])
+    with _executor(address) as executor, _bar(options.quiet) as progress:
         results: Results = simulate(
             policies,
             world,
@@ -151,7 +157,7 @@ def _simulate(options: argparse.Namespace) -> None:
             seed=_count("seed", fields["seed"]),
             regrets=regrets,
             executor=executor,
-            store=fields["store"],
+            store=None if fields["store"] is None else _text("--store", fields["store"]),
             jobs=None if fields["jobs"] is None else _count("jobs", fields["jobs"]),
             progress=progress,
         )
@@ -165,8 +171,8 @@ def _simulate(options: argparse.Namespace) -> None:
 def _check_outputs(plot: Any, save: Any) -> None:
     """Refuse what could not be written, before hours of work and not after."""
     for option, path in (("--plot", plot), ("--save", save)):
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(must_be(option, "a file in a folder that exists", path))
+        if path is not None:
+            _check_can_be_written(option, path)
     if plot is not None:
         checked_figure("--plot", plot)
     needed = {"matplotlib": plot is not None, "pyarrow": save is not None and Path(save).suffix == ".parquet"}
@@ -175,9 +181,37 @@ def _check_outputs(plot: Any, save: Any) -> None:
             raise ImportError(f"{package} is missing: pip install 'wakeful[lab]'")
 
 
-def _many(given: Any) -> list[Any]:
-    """Return a list of what may be one thing or many."""
-    return [given] if isinstance(given, str) else list(given)
+def _check_can_be_written(option: str, path: Any) -> None:
+    """Refuse a path at which no file can be written, by writing one beside it that has no name."""
+    place = Path(_text(option, path)).absolute()
+    if not place.parent.is_dir():
+        raise ValueError(must_be(option, "a file in a folder that exists", path))
+    if place.exists() and not place.is_file():
+        raise ValueError(must_be(option, "a file, not something else", path))
+    try:
+        with tempfile.TemporaryFile(dir=place.parent):
+            pass
+    except OSError as problem:
+        raise ValueError(must_be(option, "a file in a folder that can be written to", path) + f": {problem}") from None
+
+
+def _many(name: str, given: Any) -> list[Any]:
+    """Return a list of what may be one name or a list of them."""
+    return [given] if isinstance(given, str) else [_text(name, item) for item in _list(name, given)]
+
+
+def _list(name: str, given: Any) -> list[Any]:
+    """Return `given` if it is a list."""
+    if not isinstance(given, list):
+        raise TypeError(must_be(name, "a name or a list of names", given))
+    return given
+
+
+def _text(name: str, given: Any) -> str:
+    """Return `given` if it is text."""
+    if not isinstance(given, str):
+        raise TypeError(must_be(name, "text", given))
+    return given
 
 
 def _fields(options: argparse.Namespace) -> dict[str, Any]:
@@ -203,8 +237,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
 def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
     """Return the fields of a TOML file."""
     try:
-        found = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as problem:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:  # not TOML, not UTF-8, nested too deeply
         raise ValueError(must_be("--config", "a TOML file", str(path)) + f": {problem}") from None
     plural = {"policy": "policies", "regret": "regrets"}  # as the options are called
     fields = {plural.get(name, name): value for name, value in found.items()}
@@ -215,7 +249,7 @@ def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
 
 def _given_policies(given: Any) -> dict[str, Any]:
     """Return policies by name; those without one are called as they were typed."""
-    pairs = list(given.items()) if isinstance(given, dict) else [(str(text), text) for text in _many(given)]
+    pairs = list(given.items()) if isinstance(given, dict) else [(text, text) for text in _many("--policy", given)]
     policies = {str(name): parse("policy", text, _policies()) for name, text in pairs}
     if len(policies) < len(pairs):
         raise ValueError(must_be("--policy", "policies that differ", list(given)))
@@ -224,6 +258,8 @@ def _given_policies(given: Any) -> dict[str, Any]:
 
 def _count(name: str, value: Any) -> int:
     """Return a whole number, also from 1e6."""
+    if isinstance(value, bool):
+        raise TypeError(must_be(f"--{name}", "a whole number", value))
     try:
         number = float(value)
         if number == int(number):

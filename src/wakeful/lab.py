@@ -37,6 +37,7 @@ UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to 
 SHORTEST = 0.05  # seconds below which runs are not spread over units
 FEW = 16  # units that short work is cut into, so that a few cores end together
 MOST = 10**12  # rounds or runs: more is a slip of the finger
+MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
 KIND = "wakeful unit"
 log = logging.getLogger("wakeful")
 
@@ -88,6 +89,7 @@ def simulate(
     named = _named(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
     kept = _regrets(regrets, world)
     marks = _checkpoints(checkpoints, rounds)
+    _check_memory(runs, len(named), len(kept), len(marks))
     units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks, pseudo)]
     outcomes = _all_outcomes(units, executor, jobs, store, progress)
     shape = (len(named), runs, len(kept), len(marks))
@@ -124,7 +126,7 @@ def _all_outcomes(
     done = total - sum(units[n].cost for n in left)
     _compile(units[n] for n in left)
     pending: dict[Future[Outcome], int] = {}
-    with _pool(executor, units, jobs) as (pool, *stop):
+    with _pool(executor, [units[n] for n in left], jobs) as (pool, *stop):
         try:
             for n in left:
                 pending[pool.submit(run_unit, units[n], *stop)] = n
@@ -180,7 +182,8 @@ def _pool(executor: Executor | None, units: list[Unit], jobs: int | None) -> Ite
     if executor is not None:
         yield (executor,)
         return
-    workers = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
+    asked = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
+    workers = max(1, min(asked, len(units)))  # a worker without a unit only costs memory
     if any(unit.steps for unit in units) and workers > 1:
         with ProcessPoolExecutor(workers) as processes:
             yield (processes,)
@@ -252,6 +255,14 @@ def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, i
     if length is not None and rounds > length:
         raise ValueError(must_be("rounds", f"at most the {length} that the world has", rounds))
     return numbers
+
+
+def _check_memory(runs: int, n_policies: int, n_regrets: int, n_checkpoints: int) -> None:
+    """Refuse runs whose results would not fit into memory, before any work."""
+    most = MOST_VALUES // (n_policies * n_regrets * n_checkpoints)
+    if runs > most:
+        what = f"{n_policies} policies, {n_regrets} regrets and {n_checkpoints} checkpoints"
+        raise ValueError(must_be("runs", f"at most {most:,} with {what} (fewer of these allow more runs)", runs))
 
 
 def _checkpoints(checkpoints: Iterable[int] | None, rounds: int) -> tuple[int, ...]:

@@ -44,10 +44,10 @@ def opened(path: str | os.PathLike[str], parts: Sequence[str] = ()) -> Path:
 def _parts(out: Path) -> list[str]:
     """Return the parts of the report in a folder, if there is one."""
     try:
-        found: list[str] = json.loads((out / "MANIFEST.json").read_text(encoding="utf-8"))["parts"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads((out / "MANIFEST.json").read_text(encoding="utf-8"))["parts"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []
-    return found
+    return [part for part in found if isinstance(part, str)] if isinstance(found, list) else []
 
 
 def write(path: Path, text: str) -> None:

@@ -1,6 +1,8 @@
 """`check_policy` itself: for each thing it checks, a policy that gets just that wrong, and the sentence it is told."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,6 +13,7 @@ import pytest
 import broken_policies as broken
 import wakeful as wk
 from own_policy import EpsilonGreedy
+from own_policy_compiled import FastEpsilonGreedy
 from policies import CASES
 from reference.policies import run
 from wakeful import suite
@@ -186,6 +189,58 @@ def test_kernels_must_stand_where_another_process_finds_them(
 ) -> None:
     monkeypatch.setattr(broken.Faulty, "__module__", module)
     assert words in (complaint(suite.check_uncompiled, broken.Faulty()) or "")
+
+
+INNER = [
+    wk.FixedOrdering((2, 0)),
+    broken.Partial(),
+    broken.LastWord(),
+]
+
+
+@pytest.mark.parametrize("inner", INNER, ids=repr)
+def test_a_policy_around_another_passes_on_what_that_one_says_of_itself(
+    inner: wk.Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broken.Partial, "symmetric", False)
+    monkeypatch.setattr(broken.LastWord, "order_free", False)
+    policy = wk.PerSet(inner)
+    assert (policy.symmetric, policy.order_free) == (inner.symmetric, inner.order_free)
+    assert complaint(suite.check_relabelling, policy) is None
+    assert complaint(suite.check_late_feedback, policy) is None
+
+
+def test_the_modules_of_policies_inside_others_are_imported_too() -> None:
+    assert complaint(suite.check_uncompiled, wk.PerSet(FastEpsilonGreedy())) is None
+
+
+FAULT_IN_A_PROCESS = """
+import sys
+from dataclasses import dataclass
+import broken_duel_policies, broken_policies, wakeful as wk
+from wakeful.worlds import World, check_world
+
+@dataclass(frozen=True)
+class Sleepy(World):
+    n_arms: int = 2
+    def blocks(self, rng, size): return iter(())
+
+faults = {wk.check_policy: broken_policies.Impure(), wk.check_dueling_policy: broken_duel_policies.Impure(),
+          check_world: Sleepy()}
+for check, fault in faults.items():
+    try:
+        check(fault)
+    except AssertionError as problem:
+        print(problem)
+"""
+
+
+def test_the_checks_find_faults_where_assertions_are_switched_off() -> None:
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-O", "-c", FAULT_IN_A_PROCESS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.count("fails the check") == 3, done.stdout + done.stderr
 
 
 # What a bandit answers for is checked as well: here a bandit is broken, and the policy is sound.

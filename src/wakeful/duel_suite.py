@@ -6,9 +6,6 @@ Each check is a function of a policy that raises `AssertionError` with a sentenc
 
 import importlib
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -42,9 +39,9 @@ from wakeful.duel_trials import (
 )
 from wakeful.dueling_bandit import DuelingBandit
 from wakeful.entries import Floats, Mask
+from wakeful.inputs import require
 from wakeful.pairs import distinct_pairs
-from wakeful.recipe import kinds
-from wakeful.suite import check_is_data
+from wakeful.suite import check_is_data, replayed_uncompiled
 
 N_ARMS = 4
 MORE_ARMS = 6  # those that a policy grows to
@@ -84,18 +81,20 @@ def check_dueling_policy(policy: DuelingPolicy, literal: Literal | None = None) 
 def check_state(policy: DuelingPolicy) -> None:
     """The state is a named tuple of finite arrays, made anew by every `start`, and does not grow with the rounds."""
     state, other, duel = (policy.start(*arguments) for arguments in ((N_ARMS,), (N_ARMS,), (N_ARMS, 2)))
-    assert isinstance(state, tuple), f"a state must be a named tuple, got {state!r}"
-    assert hasattr(state, "_fields"), f"a state must be a named tuple, got {state!r}"
+    require(isinstance(state, tuple), f"a state must be a named tuple, got {state!r}")
+    require(hasattr(state, "_fields"), f"a state must be a named tuple, got {state!r}")
     for name, a, b, c in zip(state._fields, state, other, duel, strict=True):
-        assert isinstance(a, np.ndarray), f"state.{name} must be an array of at least one dimension, got {a!r}"
-        assert a.ndim >= 1, f"state.{name} must be an array of at least one dimension, got {a!r}"
-        assert a.dtype.kind in "biuf", f"state.{name} must be an array of numbers, got {a.dtype}"
-        assert not np.shares_memory(a, b), f"start must make state.{name} anew"
-        assert a.shape == c.shape, f"start must make room for two arms at a time by itself, got state.{name} {a.shape}"
+        require(isinstance(a, np.ndarray), f"state.{name} must be an array of at least one dimension, got {a!r}")
+        require(a.ndim >= 1, f"state.{name} must be an array of at least one dimension, got {a!r}")
+        require(a.dtype.kind in "biuf", f"state.{name} must be an array of numbers, got {a.dtype}")
+        require(not np.shares_memory(a, b), f"start must make state.{name} anew")
+        require(
+            a.shape == c.shape, f"start must make room for two arms at a time by itself, got state.{name} {a.shape}"
+        )
     shapes = [array.shape for array in state]
     ring = Ring(policy, N_ARMS)
     play_rounds(ring, 500, seed=1)
-    assert [array.shape for array in ring.state] == shapes, "the state must not grow"
+    require([array.shape for array in ring.state] == shapes, "the state must not grow")
     assert_finite(ring.state)
 
 
@@ -103,15 +102,8 @@ def check_uncompiled(policy: DuelingPolicy) -> None:
     """Without the compiler, in a process of its own, the policy makes the same choices; no index leaves its array."""
     if policy.kernels is None:
         return
-    rule = "a policy with kernels must stand in a module that another process can import, not in a script"
-    assert type(policy).__module__ != "__main__", rule
-    task = json.dumps([sorted({kind.__module__ for kind in kinds(policy)}), policy.to_dict()])
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-c", "import sys, wakeful.duel_suite; wakeful.duel_suite.replay(sys.argv[1])", task]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"a policy with kernels must be importable and run uncompiled: {done.stderr[-500:]}"
-    assert json.loads(done.stdout) == _replayed(policy), "compiled and uncompiled must make the same choices"
+    same = replayed_uncompiled(policy, __name__) == _replayed(policy)
+    require(same, "compiled and uncompiled must make the same choices")
 
 
 def check_law(policy: DuelingPolicy) -> None:
@@ -136,7 +128,7 @@ def check_battles(policy: DuelingPolicy) -> None:
     for _, pairs in rounds_of(80, N_ARMS, seed=3):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
         pick, other = (one.choose(pairs, uniforms) for one in (duel, roomy))
-        assert same_laws(pick, other), f"two of a battle must be a duel, got {other.laws} for {pick.laws}"
+        require(same_laws(pick, other), f"two of a battle must be a duel, got {other.laws} for {pick.laws}")
         duel.update(pick, shares)
         roomy.update(other, shares)
 
@@ -154,9 +146,9 @@ def check_repeatable(policy: DuelingPolicy) -> None:
             ring, rng = Ring(policy, n_arms, size), np.random.default_rng(5)
             rounds = zip(masks, coins, strict=True)
             steps.append([play_round(ring, pairs, rng, preferences, coin, size) for pairs, coin in rounds])
-        assert steps[0] == steps[1], "the same uniforms must repeat the choices"
+        require(steps[0] == steps[1], "the same uniforms must repeat the choices")
         run = Ring(policy, n_arms, size).play(masks, preferences, coins, np.random.default_rng(5), size)
-        assert steps[0] == run.tolist(), "playing all rounds at once must make the choices of single steps"
+        require(steps[0] == run.tolist(), "playing all rounds at once must make the choices of single steps")
 
 
 def check_saved(policy: DuelingPolicy) -> None:
@@ -171,12 +163,12 @@ def check_saved(policy: DuelingPolicy) -> None:
         path = Path(folder) / "saved.wakeful"
         arena.save(path)
         loaded = DuelingBandit.load(path)
-    assert bytes_of(loaded.state) == bytes_of(arena.state), "what is loaded must equal what was saved"
+    require(bytes_of(loaded.state) == bytes_of(arena.state), "what is loaded must equal what was saved")
     for one in (arena, loaded):
         for duel in pending:
             one.update(Duel.from_dict(json.loads(json.dumps(duel.to_dict()))), winner=duel.right)
     after = [_duels(one, masks[50:], shares[50:]) for one in (arena, loaded)]
-    assert after[0] == after[1], "a loaded bandit must continue identically"
+    require(after[0] == after[1], "a loaded bandit must continue identically")
 
 
 def check_late_feedback(policy: DuelingPolicy) -> None:
@@ -193,7 +185,7 @@ def check_late_feedback(policy: DuelingPolicy) -> None:
         heard.append(list(laws_of(ring, masks)))
     if policy.order_free:
         for first, *others in zip(*heard, strict=True):
-            assert all(same_laws(first, other) for other in others), "the order of feedback must not matter"
+            require(all(same_laws(first, other) for other in others), "the order of feedback must not matter")
 
 
 def check_relabelling(policy: DuelingPolicy) -> None:
@@ -211,7 +203,7 @@ def check_relabelling(policy: DuelingPolicy) -> None:
         expected[:, label] = pick.laws
         twin = other.choose(renamed, redrawn_uniforms(pick, uniforms, expected, label))
         same = np.allclose(twin.laws, expected, rtol=0, atol=EXACT) and np.array_equal(twin.arms, label[pick.arms])
-        assert same, f"{twin.laws} must be {pick.laws} under other labels"
+        require(same, f"{twin.laws} must be {pick.laws} under other labels")
         ring.update(pick, shares)
         other.update(twin, shares)
 
@@ -236,8 +228,10 @@ def check_winner(policy: DuelingPolicy) -> None:
     for name, sides in (("on the left", [0]), ("on the right", [1]), ("on both sides", [0, 1])):
         wins, loses = (_share_of_winner(policy, dict.fromkeys(sides, outcome)) for outcome in (1.0, 0.0))
         told = f"an arm that always wins {name} must not be played less than"
-        assert wins >= loses - SLACK, f"{told} one that always loses there, got {wins:.2f} and {loses:.2f} of all plays"
-        assert wins >= none - SLACK or len(sides) == 1, f"{told} without feedback, got {wins:.2f} and {none:.2f}"
+        require(
+            wins >= loses - SLACK, f"{told} one that always loses there, got {wins:.2f} and {loses:.2f} of all plays"
+        )
+        require(wins >= none - SLACK or len(sides) == 1, f"{told} without feedback, got {wins:.2f} and {none:.2f}")
 
 
 def check_order(policy: DuelingPolicy) -> None:
@@ -251,7 +245,7 @@ def check_order(policy: DuelingPolicy) -> None:
         choices = Ring(policy, 3).play(masks, preferences, coins, np.random.default_rng(12))
         met.append(float(np.mean((rank[choices] < 2).all(axis=1))))
     often = float(np.mean(met))
-    assert often >= 1 / 3 - SLACK, f"the best two of three must meet in 0.33 of all rounds or more, got {often:.2f}"
+    require(often >= 1 / 3 - SLACK, f"the best two of three must meet in 0.33 of all rounds or more, got {often:.2f}")
 
 
 def check_grow(policy: DuelingPolicy) -> None:
@@ -270,13 +264,13 @@ def check_grow(policy: DuelingPolicy) -> None:
     before = bytes_of(ring.state)
     larger = grown_ring(ring, MORE_ARMS, 2)
     for one, other in zip(*(laws_of(r, masks_of(60, MORE_ARMS, 14)) for r in (larger, sleepy)), strict=True):
-        assert same_laws(one, other), f"new arms must be as if asleep so far, got {one.laws} for {other.laws}"
+        require(same_laws(one, other), f"new arms must be as if asleep so far, got {one.laws} for {other.laws}")
     roomy = grown_ring(ring, N_ARMS, N_ARMS)
     for one, other in zip(*(laws_of(r, masks_of(60, N_ARMS, 15)) for r in (roomy, ring)), strict=True):
-        assert same_laws(one, other), f"room for battles must not change a duel, got {one.laws} for {other.laws}"
+        require(same_laws(one, other), f"room for battles must not change a duel, got {one.laws} for {other.laws}")
     for _ in range(10):
         try_round(roomy, distinct_pairs(N_ARMS), rng, N_ARMS)
-    assert bytes_of(ring.state) == before, "grow must not change the state it is given"
+    require(bytes_of(ring.state) == before, "grow must not change the state it is given")
 
 
 def check_streaks(policy: DuelingPolicy) -> None:
@@ -304,8 +298,8 @@ def check_kernels_match_methods(policy: DuelingPolicy) -> None:
     for _, pairs in rounds_of(120, N_ARMS, seed=17):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
         pick, other = (one.choose(pairs, uniforms) for one in (ring, plain))
-        assert same_laws(pick, other), f"the method law must agree with the kernel, got {other.laws} for {pick.laws}"
-        assert np.allclose(pick.memos, other.memos), f"remember must agree, got {other.memos} for {pick.memos}"
+        require(same_laws(pick, other), f"the method law must agree with the kernel, got {other.laws} for {pick.laws}")
+        require(np.allclose(pick.memos, other.memos), f"remember must agree, got {other.memos} for {pick.memos}")
         ring.update(pick, shares)
         plain.update(other, shares)
 
@@ -319,7 +313,7 @@ def check_literal(policy: DuelingPolicy, literal: Literal) -> None:
         expected = literal(masks, preferences, np.random.default_rng(seed).random((len(masks), 4)), coins)
         played = Ring(policy, N_ARMS).play(masks, preferences, coins, np.random.default_rng(seed))
         same = np.array_equal(played, expected)
-        assert same, f"{policy!r} must play what its literal version plays (seed {seed})"
+        require(same, f"{policy!r} must play what its literal version plays (seed {seed})")
 
 
 CHECKS: tuple[Callable[[DuelingPolicy], None], ...] = (

@@ -19,6 +19,7 @@ from wakeful.duel_policy import (
     step,
 )
 from wakeful.entries import FINE, NO_MEMO, Floats, Ints, Mask
+from wakeful.inputs import require
 from wakeful.recipe import Recipe
 
 EXACT = 1e-9  # laws that should be the same differ by rounding only
@@ -89,13 +90,13 @@ class Ring:
         own = Pick(pick.arms.copy(), pick.awake.copy(), pick.sizes.copy(), pick.laws.copy(), pick.memos.copy())
         given = shares.copy()
         answer = self._learner(own)(given)
-        assert answer != NO_MEMO, f"a memo must be zero or positive, and finite, got {pick.memos}"
-        assert answer == FINE, f"laws must be non-negative and zero on all arms but those allowed, got {pick.laws}"
+        require(answer != NO_MEMO, f"a memo must be zero or positive, and finite, got {pick.memos}")
+        require(answer == FINE, f"laws must be non-negative and zero on all arms but those allowed, got {pick.laws}")
         for name in ("arms", "sizes", "laws", "memos"):
-            assert np.array_equal(getattr(own, name), getattr(pick, name)), f"learn must not change pick.{name}"
+            require(np.array_equal(getattr(own, name), getattr(pick, name)), f"learn must not change pick.{name}")
         for mine, theirs, n in zip(own.awake, pick.awake, pick.sizes, strict=True):
-            assert np.array_equal(mine[:n], theirs[:n]), "learn must not change pick.awake"
-        assert np.array_equal(given, shares), "learn must not change the shares"
+            require(np.array_equal(mine[:n], theirs[:n]), "learn must not change pick.awake")
+        require(np.array_equal(given, shares), "learn must not change the shares")
 
     def repeat(self, pick: Pick, shares: Floats, times: int) -> None:
         """Learn the same feedback many times."""
@@ -112,7 +113,7 @@ class Ring:
         table, always = preferences[np.newaxis], np.zeros(len(pair_sets), np.int64)
         pick = empty_pick(size, self.n_arms)
         self._step("play")(pair_sets, rounds, table, always, coins, rng, choices, pick, self._fields)
-        assert NO_LAW not in choices, f"laws must be non-negative and sum to one, got {pick.laws}"
+        require(NO_LAW not in choices, f"laws must be non-negative and sum to one, got {pick.laws}")
         return choices
 
     def _drawn(self, pairs: Mask, uniforms: Floats, counts: bool) -> Pick:
@@ -208,7 +209,7 @@ def grown_ring(ring: Ring, n_arms: int, size: int) -> Ring:
     for name, array, like in zip(fresh._fields, state, fresh, strict=True):
         told = f"{array.dtype} {array.shape} for {like.dtype} {like.shape}"
         fits = (array.dtype, array.shape) == (like.dtype, like.shape)
-        assert fits, f"grow must return a state like that of start({n_arms}, {size}), got {told} in state.{name}"
+        require(fits, f"grow must return a state like that of start({n_arms}, {size}), got {told} in state.{name}")
     return Ring(ring.policy, n_arms, size, state)
 
 
@@ -221,7 +222,7 @@ def random_preferences(n_arms: int, rng: np.random.Generator) -> Floats:
 def assert_finite(state: Any) -> None:
     """Raise where a number of a state is none."""
     for name, array in zip(state._fields, state, strict=True):
-        assert np.isfinite(array).all(), f"state.{name} must stay finite"
+        require(np.isfinite(array).all(), f"state.{name} must stay finite")
 
 
 # Who may meet whom
@@ -302,11 +303,11 @@ def try_round(ring: Ring, pairs: Mask, rng: np.random.Generator, size: int = 2) 
     """Ask for the laws twice, choose, and let somebody win."""
     uniforms, mask, before = rng.random(2 * size), pairs.copy(), bytes_of(ring.state)
     asked = ring.ask(mask, uniforms)
-    assert bytes_of(ring.state) == before, "asking for a law must not change the state"
-    assert np.array_equal(mask, pairs), "asking for a law must not change who may meet"
-    assert _equal(asked, ring.ask(mask, uniforms)), "the same question must get the same answer"
+    require(bytes_of(ring.state) == before, "asking for a law must not change the state")
+    require(np.array_equal(mask, pairs), "asking for a law must not change who may meet")
+    require(_equal(asked, ring.ask(mask, uniforms)), "the same question must get the same answer")
     pick = ring.choose(mask, uniforms)
-    assert _equal(asked, pick), "choose must draw from the laws that asking says"
+    require(_equal(asked, pick), "choose must draw from the laws that asking says")
     ring.update(pick, all_to(int(rng.integers(size)), size))
 
 

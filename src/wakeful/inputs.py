@@ -17,6 +17,12 @@ def must_be(name: str, rule: str, value: object) -> str:
     return f"{name} must be {rule}, got {value!r}"
 
 
+def require(holds: object, sentence: str) -> None:
+    """Raise `AssertionError` with `sentence` unless `holds`: for public checks, as `python -O` removes `assert`."""
+    if not holds:
+        raise AssertionError(sentence)
+
+
 def real(name: str, value: Any, rule: str, low: float, high: float = math.inf, *, above: bool = False) -> float:
     """Return `value` as a float if it is a real number from `low` (itself excluded if `above`) to `high`."""
     if type(value) is float and low < value < high:

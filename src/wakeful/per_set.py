@@ -44,6 +44,16 @@ class PerSet(Policy):
         settle(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
 
     @property
+    def symmetric(self) -> bool:  # type: ignore[override]  # of the class elsewhere, of the policy inside here
+        """Whether the inner policy is."""
+        return self.policy.symmetric
+
+    @property
+    def order_free(self) -> bool:  # type: ignore[override]
+        """Whether the inner policy is."""
+        return self.policy.order_free
+
+    @property
     def kernels(self) -> Kernels | None:
         """The compiled half, if the inner policy has one."""
         inner = self.policy.kernels

@@ -19,6 +19,7 @@ import numpy as np
 
 from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
+from wakeful.inputs import require
 from wakeful.play import play
 from wakeful.policy import Decision, Policy, a_policy
 from wakeful.recipe import Recipe, kinds, subclasses
@@ -55,7 +56,8 @@ def check_policy(policy: Policy, literal: Literal | None = None) -> None:
 
 def check_is_data(policy: Recipe) -> None:
     """Parameters are frozen, print as the code that makes them, and go to JSON and back."""
-    assert is_dataclass(policy), "a policy must be a dataclass"
+    if not is_dataclass(policy):
+        raise AssertionError("a policy must be a dataclass")
     names = [field.name for field in fields(policy)]
     try:
         setattr(policy, names[0] if names else "anything", None)
@@ -64,27 +66,27 @@ def check_is_data(policy: Recipe) -> None:
     else:
         raise AssertionError("a policy must be a frozen dataclass")
     rule = "a policy must be defined at the top of a module, so that it prints as the code that makes it"
-    assert "<locals>" not in type(policy).__qualname__, rule
+    require("<locals>" not in type(policy).__qualname__, rule)
     scope = {cls.__name__: cls for cls in (*subclasses(Recipe), *kinds(policy))}
     again = eval(repr(policy), scope)
-    assert again == policy, f"eval(repr(policy)) must be the policy, got {policy!r}"
-    assert hash(again) == hash(policy), "equal policies must have equal hashes"
-    assert type(policy).from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back"
+    require(again == policy, f"eval(repr(policy)) must be the policy, got {policy!r}")
+    require(hash(again) == hash(policy), "equal policies must have equal hashes")
+    require(type(policy).from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back")
 
 
 def check_state(policy: Policy) -> None:
     """The state is a named tuple of arrays, made anew by every `start`, and does not grow."""
     state, other = policy.start(N_ARMS), policy.start(N_ARMS)
-    assert isinstance(state, tuple), f"a state must be a named tuple, got {state!r}"
-    assert hasattr(state, "_fields"), f"a state must be a named tuple, got {state!r}"
+    require(isinstance(state, tuple), f"a state must be a named tuple, got {state!r}")
+    require(hasattr(state, "_fields"), f"a state must be a named tuple, got {state!r}")
     for name, a, b in zip(state._fields, state, other, strict=True):
-        assert isinstance(a, np.ndarray), f"state.{name} must be an array of at least one dimension, got {a!r}"
-        assert a.ndim >= 1, f"state.{name} must be an array of at least one dimension, got {a!r}"
-        assert not np.shares_memory(a, b), f"start must make state.{name} anew"
+        require(isinstance(a, np.ndarray), f"state.{name} must be an array of at least one dimension, got {a!r}")
+        require(a.ndim >= 1, f"state.{name} must be an array of at least one dimension, got {a!r}")
+        require(not np.shares_memory(a, b), f"start must make state.{name} anew")
     size = sum(array.nbytes for array in state)
     bandit = _run(policy, 500)
     if not policy.grows:
-        assert sum(array.nbytes for array in bandit.state) == size, "the state must not grow"
+        require(sum(array.nbytes for array in bandit.state) == size, "the state must not grow")
 
 
 def check_law(policy: Policy) -> None:
@@ -94,11 +96,11 @@ def check_law(policy: Policy) -> None:
         before = _frozen(bandit)
         p = bandit.probabilities(awake)
         _assert_law(p, awake)
-        assert np.array_equal(p, bandit.probabilities(awake)), "the same question must get the same answer"
-        assert _frozen(bandit) == before, "probabilities must not change the state"
+        require(np.array_equal(p, bandit.probabilities(awake)), "the same question must get the same answer")
+        require(_frozen(bandit) == before, "probabilities must not change the state")
         decision = bandit.choose(awake)
-        assert np.array_equal(p, decision.probabilities), "choose must draw from what probabilities says"
-        assert decision.probability == p[decision.arm] > 0.0, "a decision carries its arm's probability"
+        require(np.array_equal(p, decision.probabilities), "choose must draw from what probabilities says")
+        require(decision.probability == p[decision.arm] > 0.0, "a decision carries its arm's probability")
         bandit.update(decision, loss=float(losses[decision.arm]))
 
 
@@ -106,9 +108,9 @@ def check_repeatable(policy: Policy) -> None:
     """The same seed gives the same choices, one step at a time or in one run."""
     awake, losses = rounds_of(400, N_ARMS, 2)
     steps = _choices(Bandit(policy, N_ARMS, seed=3), awake, losses)
-    assert steps == _choices(Bandit(policy, N_ARMS, seed=3), awake, losses), "the same seed must repeat the choices"
+    require(steps == _choices(Bandit(policy, N_ARMS, seed=3), awake, losses), "the same seed must repeat the choices")
     rng = np.random.Generator(np.random.PCG64(3))
-    assert steps == play(policy, awake, losses, rng).tolist(), "play must make the choices of a Bandit"
+    require(steps == play(policy, awake, losses, rng).tolist(), "play must make the choices of a Bandit")
 
 
 def check_saved(policy: Policy) -> None:
@@ -121,11 +123,11 @@ def check_saved(policy: Policy) -> None:
         path = Path(folder) / "saved.wakeful"
         bandit.save(path)
         loaded = Bandit.load(path)
-    assert _frozen(loaded) == _frozen(bandit), "what is loaded must equal what was saved"
+    require(_frozen(loaded) == _frozen(bandit), "what is loaded must equal what was saved")
     for one in (bandit, loaded):
         one.update(Decision.from_dict(json.loads(json.dumps(pending.to_dict()))), loss=0.5)
     after = [_choices(one, awake[100:], losses[100:]) for one in (bandit, loaded)]
-    assert after[0] == after[1], "a loaded bandit must continue identically"
+    require(after[0] == after[1], "a loaded bandit must continue identically")
 
 
 def check_late_feedback(policy: Policy) -> None:
@@ -142,8 +144,8 @@ def check_late_feedback(policy: Policy) -> None:
         _assert_law(bandit.probabilities(), np.ones(N_ARMS, np.bool_))
         laws.append([bandit.probabilities(row) for row in awake])
     if policy.order_free:
-        assert np.allclose(laws[0], laws[1], rtol=0, atol=EXACT), "the order of feedback must not matter"
-        assert np.allclose(laws[0], laws[2], rtol=0, atol=EXACT), "the order of feedback must not matter"
+        require(np.allclose(laws[0], laws[1], rtol=0, atol=EXACT), "the order of feedback must not matter")
+        require(np.allclose(laws[0], laws[2], rtol=0, atol=EXACT), "the order of feedback must not matter")
 
 
 def check_worst_case(policy: Policy) -> None:
@@ -160,7 +162,7 @@ def check_worst_case(policy: Policy) -> None:
     for row in awake[:200]:
         _assert_law(bandit.probabilities(row), row)
     for array in bandit.state:
-        assert np.isfinite(array).all(), "the state must stay finite"
+        require(np.isfinite(array).all(), "the state must stay finite")
 
 
 def check_one_arm(policy: Policy) -> None:
@@ -168,14 +170,14 @@ def check_one_arm(policy: Policy) -> None:
     bandit = Bandit(policy, N_ARMS, seed=8)
     for k in range(N_ARMS):
         decision = bandit.choose([k])
-        assert (decision.arm, decision.probability) == (k, 1.0), "an arm awake alone must be played"
+        require((decision.arm, decision.probability) == (k, 1.0), "an arm awake alone must be played")
         bandit.update(decision, loss=1.0)
     pending = bandit.choose()
     name = bandit.add_arm()
-    assert name == N_ARMS, "a new arm must be called by its position"
+    require(name == N_ARMS, "a new arm must be called by its position")
     bandit.update(pending, loss=0.5)
     _assert_law(bandit.probabilities(), np.ones(N_ARMS + 1, np.bool_))
-    assert bandit.choose([name]).arm == name, "a new arm must be played where it is awake alone"
+    require(bandit.choose([name]).arm == name, "a new arm must be played where it is awake alone")
 
 
 def check_relabelling(policy: Policy) -> None:
@@ -189,7 +191,7 @@ def check_relabelling(policy: Policy) -> None:
         other.choose(_relabelled(awake, label))  # thrown away: only what it counts at decisions matters
         p = bandit.probabilities(awake)
         q = other.probabilities(_relabelled(awake, label))
-        assert np.allclose(q, _relabelled(p, label), rtol=0, atol=EXACT), f"{q} must be {p} under other labels"
+        require(np.allclose(q, _relabelled(p, label), rtol=0, atol=EXACT), f"{q} must be {p} under other labels")
         arm = int(label[decision.arm])
         here = tuple(np.flatnonzero(_relabelled(awake, label)).tolist())
         probabilities = _relabelled(decision.probabilities, label)
@@ -227,25 +229,32 @@ def check_refusals(policy: Policy) -> None:
     ]
     before = _frozen(bandit)
     for attempt in bad:
-        assert " must be " in _refusal(attempt), "a refusal must say what must be"
-        assert _frozen(bandit) == before, "a refusal must change nothing"
+        require(" must be " in _refusal(attempt), "a refusal must say what must be")
+        require(_frozen(bandit) == before, "a refusal must change nothing")
 
 
 def check_uncompiled(policy: Policy) -> None:
     """Without the compiler, in a process of its own, the policy makes the same choices."""
     if policy.kernels is None:
         return
-    rule = "a policy with kernels must stand in a module that another process can import, not in a script"
-    assert type(policy).__module__ != "__main__", rule
     awake, losses = rounds_of(150, N_ARMS, 11)
     here = play(policy, awake, losses, np.random.default_rng(11)).tolist()
-    task = json.dumps([type(policy).__module__, policy.to_dict()])
+    require(replayed_uncompiled(policy, __name__) == here, "compiled and uncompiled must make the same choices")
+
+
+def replayed_uncompiled(policy: Recipe, suite: str) -> Any:
+    """Return what `replay` of the module `suite` prints for `policy` in a process without the compiler."""
+    modules = sorted({kind.__module__ for kind in kinds(policy)})
+    rule = "a policy with kernels must stand in a module that another process can import, not in a script"
+    require("__main__" not in modules, rule)
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-c", "import sys, wakeful.suite; wakeful.suite.replay(sys.argv[1])", task]
+    code = f"import sys, {suite}; {suite}.replay(sys.argv[1])"
+    command = [sys.executable, "-c", code, json.dumps([modules, policy.to_dict()])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"a policy with kernels must be importable and run uncompiled: {done.stderr[-500:]}"
-    assert json.loads(done.stdout) == here, "compiled and uncompiled must make the same choices"
+    told = f"a policy with kernels must be importable and run uncompiled: {done.stderr[-500:]}"
+    require(done.returncode == 0, told)
+    return json.loads(done.stdout)
 
 
 def check_kernels_match_methods(policy: Policy) -> None:
@@ -257,8 +266,9 @@ def check_kernels_match_methods(policy: Policy) -> None:
     bandit = Bandit(policy, N_ARMS, seed=12)
     plain = policy.start(N_ARMS)
     for t in range(300):
-        assert np.allclose(policy.probabilities(plain, awake[t]), bandit.probabilities(awake[t]), rtol=0, atol=EXACT), (
-            "probabilities must agree with the law kernel"
+        require(
+            np.allclose(policy.probabilities(plain, awake[t]), bandit.probabilities(awake[t]), rtol=0, atol=EXACT),
+            "probabilities must agree with the law kernel",
         )
         decision = bandit.choose(awake[t])
         policy.remember(plain, decision, 0.0)
@@ -281,8 +291,9 @@ def check_guarantee(policy: Policy) -> None:
                 totals.append(int(awake.sum()))
             worst = float(np.mean(regrets, axis=0).max())
             bound = policy.guarantee(BOUND_ROUNDS, N_ARMS, int(np.mean(totals)))
-            assert bound is not None, "a guarantee must not come and go"
-            assert worst <= bound.bound, f"{promise.regret} regret {worst:.1f} exceeds {bound.bound:.1f} ({name})"
+            if bound is None:
+                raise AssertionError("a guarantee must not come and go")
+            require(worst <= bound.bound, f"{promise.regret} regret {worst:.1f} exceeds {bound.bound:.1f} ({name})")
 
 
 def check_literal(policy: Policy, literal: Literal) -> None:
@@ -292,7 +303,7 @@ def check_literal(policy: Policy, literal: Literal) -> None:
         uniforms = np.random.default_rng(seed).random(len(awake))
         expected = literal(awake, losses, uniforms)
         played = play(policy, awake, losses, np.random.default_rng(seed)).tolist()
-        assert played == expected, f"{policy!r} must play what its literal version plays (seed {seed})"
+        require(played == expected, f"{policy!r} must play what its literal version plays (seed {seed})")
 
 
 CHECKS: tuple[Callable[[Policy], None], ...] = (
@@ -353,17 +364,18 @@ def _frozen(bandit: Bandit) -> tuple[Any, ...]:
 
 def _assert_law(p: Any, awake: Mask) -> None:
     """Raise unless `p` is a law on `awake`, exactly zero elsewhere."""
-    assert isinstance(p, np.ndarray), f"probabilities must be a float64 array, got {p!r}"
-    assert p.dtype == np.float64, f"probabilities must be a float64 array, got {p!r}"
-    assert p.shape == awake.shape, f"probabilities must have one entry for each arm, got {p}"
-    assert (p >= 0.0).all(), f"probabilities must not be negative or NaN, got {p}"
-    assert not p[~awake].any(), f"a sleeping arm must have probability 0, got {p} on {awake}"
-    assert abs(p.sum() - 1.0) <= EXACT, f"probabilities must sum to one, got {p}"
+    require(isinstance(p, np.ndarray), f"probabilities must be a float64 array, got {p!r}")
+    require(p.dtype == np.float64, f"probabilities must be a float64 array, got {p!r}")
+    require(p.shape == awake.shape, f"probabilities must have one entry for each arm, got {p}")
+    require((p >= 0.0).all(), f"probabilities must not be negative or NaN, got {p}")
+    require(not p[~awake].any(), f"a sleeping arm must have probability 0, got {p} on {awake}")
+    require(abs(p.sum() - 1.0) <= EXACT, f"probabilities must sum to one, got {p}")
 
 
 def replay(task: str) -> None:
     """Play the rounds of `check_uncompiled` with the policy described by `task` and print the choices."""
-    module, record = json.loads(task)
-    importlib.import_module(module)
+    modules, record = json.loads(task)
+    for module in modules:
+        importlib.import_module(module)
     awake, losses = rounds_of(150, N_ARMS, 11)
     print(play(Policy.from_dict(record), awake, losses, np.random.default_rng(11)).tolist())

@@ -16,6 +16,7 @@ import numpy as np
 
 from wakeful.entries import Floats, Mask
 from wakeful.games import Game
+from wakeful.inputs import require
 from wakeful.recipe import subclasses
 from wakeful.worlds.world import AdaptiveWorld, Block, World, a_world
 
@@ -50,25 +51,25 @@ def check_is_data(world: World | AdaptiveWorld) -> None:
     else:
         raise AssertionError("a world must be a frozen dataclass")
     n_arms = world.n_arms
-    assert isinstance(n_arms, int), f"n_arms must be a whole number from 1, got {n_arms!r}"
-    assert n_arms >= 1, f"n_arms must be a whole number from 1, got {n_arms!r}"
+    require(isinstance(n_arms, int), f"n_arms must be a whole number from 1, got {n_arms!r}")
+    require(n_arms >= 1, f"n_arms must be a whole number from 1, got {n_arms!r}")
     hash(world)
     if world.printable:
         again = _printed(world)
-        assert again == world, f"eval(repr(world)) must be the world, got {again!r}"
-        assert hash(again) == hash(world), "equal worlds must have equal hashes"
+        require(again == world, f"eval(repr(world)) must be the world, got {again!r}")
+        require(hash(again) == hash(world), "equal worlds must have equal hashes")
 
 
 def check_blocks(world: World) -> None:
     """Blocks have the right shapes and types, somebody is awake in every row, losses are in [0, 1] where awake."""
     for size in SIZES:
         blocks = list(islice(world.blocks(np.random.default_rng(1), size), BLOCKS))
-        assert blocks, "there must be at least one block"
+        require(blocks, "there must be at least one block")
         for block in blocks:
             _assert_block(block, world.n_arms)
         for block in blocks if world.length is None else blocks[:-1]:
-            assert len(block.awake) == size, f"a block must have {size} rounds, got {len(block.awake)}"
-        assert len(blocks[-1].awake) <= size, f"a block must have at most {size} rounds, got {len(blocks[-1].awake)}"
+            require(len(block.awake) == size, f"a block must have {size} rounds, got {len(block.awake)}")
+        require(len(blocks[-1].awake) <= size, f"a block must have at most {size} rounds, got {len(blocks[-1].awake)}")
 
 
 def check_length(world: Any) -> None:
@@ -76,14 +77,14 @@ def check_length(world: Any) -> None:
     length = world.length
     if length is None:
         found = len(list(islice(world.blocks(np.random.default_rng(2), 5), 20)))
-        assert found == 20, f"a world whose length is None must not end, got {found} blocks"
+        require(found == 20, f"a world whose length is None must not end, got {found} blocks")
         return
-    assert isinstance(length, int), f"length must be a whole number from 1, or None, got {length!r}"
+    require(isinstance(length, int), f"length must be a whole number from 1, or None, got {length!r}")
     for size in (max(length // 3, 1), length, length + 1):
         drawn = world.blocks(np.random.default_rng(2), size)
         sizes = [len(block[1]) for block in islice(drawn, length + 1)]  # of arrays that have a row for each round
-        assert sum(sizes) == length, f"there must be {length} rounds, got {sum(sizes)} in blocks of {size}"
-        assert all(n == size for n in sizes[:-1]), f"only the last block may be short, got {sizes}"
+        require(sum(sizes) == length, f"there must be {length} rounds, got {sum(sizes)} in blocks of {size}")
+        require(all(n == size for n in sizes[:-1]), f"only the last block may be short, got {sizes}")
 
 
 def check_repeatable(world: Any) -> None:
@@ -94,7 +95,7 @@ def check_repeatable(world: Any) -> None:
             one, other = (world.blocks(np.random.default_rng(seed), size) for seed in (3, 4))
             mixed = _copied(block for block, _ in islice(zip(one, other, strict=False), BLOCKS))
         for first, second in zip(alone, mixed, strict=True):
-            assert equal(first, second), "the same seed must give the same blocks"
+            require(equal(first, second), "the same seed must give the same blocks")
 
 
 def check_own_arrays(world: Any) -> None:
@@ -107,7 +108,7 @@ def check_own_arrays(world: Any) -> None:
             if array is not None and array.flags.writeable:
                 array[...] = False
     for first, second in zip(kept, again, strict=True):
-        assert equal(first, second), "blocks must not share memory with each other or with the world"
+        require(equal(first, second), "blocks must not share memory with each other or with the world")
 
 
 def check_rounds(world: AdaptiveWorld) -> None:
@@ -123,7 +124,7 @@ def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
         same = all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-        assert same, "the same seed and laws must give the same rounds"
+        require(same, "the same seed and laws must give the same rounds")
 
 
 CHECKS: tuple[Callable[[World], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
@@ -144,22 +145,24 @@ def _printed(world: Any) -> Any:
 
 def _assert_block(block: Any, n_arms: int) -> None:
     """Raise unless `block` is what its docstring says."""
-    assert isinstance(block, Block), f"blocks must yield Block(awake, losses, expected), got {type(block).__name__}"
+    require(isinstance(block, Block), f"blocks must yield Block(awake, losses, expected), got {type(block).__name__}")
     for name, array, dtype in zip(block._fields, block, (np.bool_, np.float64, np.float64), strict=True):
         if name == "expected" and array is None:
             continue
-        assert isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}"
-        assert array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}"
-        assert array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row"
+        require(isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}")
+        require(array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}")
+        require(array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row")
         rule = f"of shape (rounds, {n_arms}), the same for all"
-        assert array.ndim == 2, f"{name} must be {rule}, got {array.shape}"
-        assert array.shape == (len(block.awake), n_arms), f"{name} must be {rule}, got {array.shape}"
+        require(array.ndim == 2, f"{name} must be {rule}, got {array.shape}")
+        require(array.shape == (len(block.awake), n_arms), f"{name} must be {rule}, got {array.shape}")
     nobody = np.flatnonzero(~block.awake.any(axis=1))
-    assert not nobody.size, f"somebody must be awake in every row, got nobody in row {nobody[0]}"
+    if nobody.size:
+        raise AssertionError(f"somebody must be awake in every row, got nobody in row {nobody[0]}")
     for name, array in (("losses", block.losses), ("expected", block.expected)):
         if array is not None:
             bad = array[block.awake & ~((array >= 0.0) & (array <= 1.0))]
-            assert not bad.size, f"{name} must be between 0 and 1 where awake, got {bad[0]}"
+            if bad.size:
+                raise AssertionError(f"{name} must be between 0 and 1 where awake, got {bad[0]}")
 
 
 def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
@@ -167,7 +170,7 @@ def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
     run, laws = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
     for _ in range(ROUNDS):
         awake = run.awake()
-        assert np.any(awake), "somebody must be awake in every round"
+        require(np.any(awake), "somebody must be awake in every round")
         weights = laws.exponential(size=world.n_arms) * awake
         losses = run.losses(weights / weights.sum())
         yield awake, losses

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wakeful.entries import Floats, Mask
+from wakeful.inputs import require
 from wakeful.pairs import checked_pairs, checked_preferences, checked_size
 from wakeful.worlds.checks import (
     BLOCKS,
@@ -44,13 +45,13 @@ def check_blocks(world: DuelWorld) -> None:
     """Blocks have the right shapes and types; so many arms can be chosen in every round; preferences add up to 1."""
     for rounds in SIZES:
         blocks = list(islice(world.blocks(np.random.default_rng(1), rounds), BLOCKS))
-        assert blocks, "there must be at least one block"
+        require(blocks, "there must be at least one block")
         for block in blocks:
             _assert_block(block, world.n_arms, world.size)
         for block in blocks if world.length is None else blocks[:-1]:
-            assert len(block.coins) == rounds, f"a block must have {rounds} rounds, got {len(block.coins)}"
+            require(len(block.coins) == rounds, f"a block must have {rounds} rounds, got {len(block.coins)}")
         last = len(blocks[-1].coins)
-        assert last <= rounds, f"a block must have at most {rounds} rounds, got {last}"
+        require(last <= rounds, f"a block must have at most {rounds} rounds, got {last}")
 
 
 def check_rounds(world: AdaptiveDuelWorld) -> None:
@@ -66,7 +67,7 @@ def check_adaptive_repeatable(world: AdaptiveDuelWorld) -> None:
     with global_chance():
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
-        assert equal(first, second), "the same seed and choices must give the same rounds"
+        require(equal(first, second), "the same seed and choices must give the same rounds")
 
 
 CHECKS: tuple[Callable[[DuelWorld], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
@@ -75,23 +76,25 @@ ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveDuelWorld], None], ...] = (check_rounds
 
 def _assert_block(block: Any, n_arms: int, size: int) -> None:
     """Raise unless `block` is what its docstring says."""
-    assert isinstance(block, DuelBlock), f"blocks must yield DuelBlock(...), got {type(block).__name__}"
+    require(isinstance(block, DuelBlock), f"blocks must yield DuelBlock(...), got {type(block).__name__}")
     rounds = len(block.coins)
     shapes = {
         "pair_sets": (len(block.pair_sets), n_arms, n_arms),
         "preferences": (len(block.preferences), n_arms, n_arms),
     }
     for name, array, dtype in zip(block._fields, block, TYPES, strict=True):
-        assert isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}"
-        assert array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}"
-        assert array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row"
+        require(isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}")
+        require(array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}")
+        require(array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row")
         shape = shapes.get(name, (rounds,))
-        assert array.shape == shape, f"{name} must be of shape {shape}, got {array.shape}"
+        require(array.shape == shape, f"{name} must be of shape {shape}, got {array.shape}")
     for name, rows, table in (("which", block.which, block.pair_sets), ("law", block.law, block.preferences)):
         wrong = rows[(rows < 0) | (rows >= len(table))]
-        assert not wrong.size, f"{name} must be rows from 0 to {len(table) - 1}, got {wrong[0]}"
+        if wrong.size:
+            raise AssertionError(f"{name} must be rows from 0 to {len(table) - 1}, got {wrong[0]}")
     wild = block.coins[~((block.coins >= 0.0) & (block.coins < 1.0))]
-    assert not wild.size, f"coins must be from 0 to below 1, got {wild[0]}"
+    if wild.size:
+        raise AssertionError(f"coins must be from 0 to below 1, got {wild[0]}")
     for pairs in block.pair_sets:
         checked_size(size, checked_pairs(pairs, n_arms))
     for preferences in block.preferences:

@@ -15,6 +15,8 @@ import pytest
 
 import wakeful as wk
 from wakeful import compile as compiling
+from wakeful import compile_cache
+from wakeful.fingerprint import say_once
 
 REPORT = """
 import json, time, wakeful as wk
@@ -40,29 +42,6 @@ def test_the_next_process_finds_compiled_code_on_disk(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert hits == [[0, 0, 0], [1, 1, 1]]
-
-
-def test_changed_kernels_have_another_fingerprint() -> None:
-    def made(shift: float) -> Any:
-        return lambda x: x + shift
-
-    marks = [compiling.fingerprint(*kernels) for kernels in ([], [add], [made(1.0)], [made(2.0)], [made(1.0), add])]
-    assert len(set(marks)) == 5
-    assert compiling.fingerprint(made(1.0)) == marks[2]
-    wrapped = [compiling.bind(add, "add", False, helper=made(n)) for n in (1.0, 2.0)]
-    assert compiling.fingerprint(wrapped[0]) != compiling.fingerprint(wrapped[1])
-
-
-def test_a_changed_file_of_kernels_has_another_fingerprint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    before = compiling.fingerprint()
-    (tmp_path / "compile.py").touch()
-    (tmp_path / "kernels.py").write_text("@kernel\ndef f(): pass")
-    compiling._sources.cache_clear()
-    with monkeypatch.context() as patch:
-        patch.setattr(compiling, "__file__", str(tmp_path / "compile.py"))
-        assert compiling.fingerprint() != before
-    compiling._sources.cache_clear()
-    assert compiling.fingerprint() == before
 
 
 class Nothing(NamedTuple):
@@ -119,12 +98,16 @@ def test_short_compilations_are_not(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @compiled_only
-def test_without_a_writable_folder_code_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Any) -> None:
+def test_without_a_writable_folder_code_is_compiled_anew(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(function: Any) -> None:
         raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", refuse)
+    monkeypatch.setattr(compile_cache, "CompileResultCacheImpl", refuse)
+    say_once.cache_clear()
     assert compiling.bind(add, "add", True)(1.0, 2.0) == 3.0
+    assert "cannot be kept on disk" in caplog.text
 
 
 @compiled_only

@@ -268,11 +268,11 @@ def test_a_store_does_not_take_one_program_for_another() -> None:
         scope: dict[str, Any] = {"EpsilonGreedy": EpsilonGreedy, "np": np, "__name__": "typed_in"}
         exec(code.format(law), scope)
         policies.append(scope["Mine"]())
-    keys = {units.Unit(p, Dependent(), 10, 0, 0, 1, ("policy",), (10,)).key() for p in policies}
+    keys = {units.Unit(p, Dependent(), 10, 0, 0, 1, ("policy",), (10,)).key for p in policies}
     assert len(keys) == 2
     other: Any = type("Dependent", (Trap,), {})()
     ours, theirs = (units.Unit(wk.Uniform(), world, 10, 0, 0, 1, (), (10,)) for world in (Dependent(), other))
-    assert ours.key() != theirs.key()
+    assert ours.key != theirs.key
 
 
 def test_whole_numbers_of_every_make_are_taken_and_can_be_saved(tmp_path: Path) -> None:

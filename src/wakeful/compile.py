@@ -1,23 +1,23 @@
-"""Numba behind one typed door: `kernel` marks a function, `bind` makes it an entry point kept on disk.
+"""Wrappers around Numba: mark kernels with `kernel`, make entry points of them with `bind`, keep these on disk.
 
 Numba keeps compiled code on disk for a function only if nothing it calls is handed in as an argument or
 a closure, and it notices only changes of the file the function stands in. `bind` works around both: the
-kernels a template calls become its *globals*, and a fingerprint of every source file becomes part of its
-name, so that changed code is never answered by an old file.
+kernels a template calls become its *globals*, and a fingerprint of all of them becomes part of its name,
+so that changed code is never answered by an old file.
 """
 
-import hashlib
-import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
+
+from wakeful.compile_cache import CompileCache, without_caches
+from wakeful.fingerprint import NotIdentifiedError, fingerprint, say_once, user_kernels
+from wakeful.sources import is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,61 +56,30 @@ def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: A
     copy.__qualname__ = name
     copy.__module__ = template.__module__
     compiled: Any = numba.njit(copy, nogil=nogil)
-    compiled.bound = tuple(kernels.values())
+    compiled.bound = kernels
     if keep and hasattr(compiled, "enable_caching"):
-        try:
-            compiled.enable_caching()
-        except RuntimeError:
-            log.info("no writable folder to keep compiled code in: %s is compiled in every process", name)
+        _keep(compiled, template, name)
     return compiled
+
+
+def _keep(compiled: Any, template: Any, name: str) -> None:
+    """Keep the code of an entry point on disk, under a name that other code does not have."""
+    try:
+        compiled.py_func.__qualname__ = f"{name}-{fingerprint(template, compiled.bound)[:16]}"
+        compiled.foreign = user_kernels(compiled.bound)
+        compiled._cache = CompileCache(compiled.py_func)
+    except NotIdentifiedError as problem:
+        say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again: {problem}")
+    except (RuntimeError, OSError) as problem:
+        say_once(f"compiled code cannot be kept on disk, so every process compiles it again: {problem}")
 
 
 def kept(function: Any) -> bool:
     """Whether code made from `function` may be stored: ours always, a user's if it says `cache=True`."""
-    if function.__module__.partition(".")[0] == "wakeful":
-        return True
+    bound = [part for part in getattr(function, "bound", {}).values() if hasattr(part, "py_func")]
+    if bound or is_ours(function.__module__):
+        return all(map(kept, bound))
     return hasattr(function, "stats") and function.stats.cache_path is not None
-
-
-def fingerprint(*kernels: Any) -> str:
-    """Eight digits that change whenever a file of ours with kernels does, or one of the `kernels` themselves."""
-    return _digest(_sources().encode(), *(_identity(function).encode() for function in kernels))
-
-
-@cache
-def package_digest() -> str:
-    """Return a digest of all of the package's code: results are the same only if it is."""
-    return _digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
-
-
-@cache
-def _sources() -> str:
-    """Return a digest of all files of the package that hold kernels."""
-    sources = (path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
-    return _digest(*(source for source in sources if b"@kernel" in source or b"@fused" in source))
-
-
-def _identity(function: Any) -> str:
-    """Return what tells kernels apart: where they stand, their code and constants, what is bound into them."""
-    plain = getattr(function, "py_func", function)
-    if not hasattr(plain, "__code__"):
-        return _digest(repr(plain).encode())
-    code, cells = plain.__code__, plain.__closure__ or ()
-    inner = [_identity(bound) for bound in getattr(function, "bound", ())]
-    about = (plain.__module__, plain.__qualname__, code.co_names, [c.cell_contents for c in cells], inner)
-    constants = [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
-    source = b"" if plain.__module__.partition(".")[0] == "wakeful" else _source(plain)
-    return _digest(repr(about).encode(), repr(constants).encode(), code.co_code, source)
-
-
-def _source(function: Any) -> bytes:
-    """Return the file a function stands in, if there is one."""
-    path = Path(inspect.getsourcefile(function) or "")
-    return path.read_bytes() if path.is_file() else b""
-
-
-def _digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]
 
 
 def native(entry: Any, name: str, *examples: Any) -> Any:
@@ -123,7 +92,7 @@ def native(entry: Any, name: str, *examples: Any) -> Any:
         return entry
     signature = tuple(map(numba.typeof, examples))
     if signature not in entry.overloads:
-        with _notice(name):
+        with _notice(name), without_caches(getattr(entry, "foreign", ())):
             entry.compile(signature)
     return entry.get_overload(signature)
 
@@ -132,7 +101,7 @@ def call(template: Any, *arguments: Any) -> Any:
     """Call a plain function, compiled at its first call for the types it has then; other threads run meanwhile."""
     if template not in _called:
         name = f"{template.__module__}.{template.__name__}"
-        entry = bind(template, f"{template.__name__}-{fingerprint(template)}", keep=True, nogil=True)
+        entry = bind(template, template.__name__, keep=True, nogil=True)
         _called[template] = native(entry, name, *arguments)
     return _called[template](*arguments)
 

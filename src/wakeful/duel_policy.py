@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wakeful.compile import as_kernel, bind, fingerprint, kept, kernel, native
+from wakeful.compile import as_kernel, bind, kept, kernel, native
 from wakeful.entries import CLOSE, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Ints, Mask, draw
 from wakeful.inputs import must_be
 from wakeful.pairs import winner
@@ -241,11 +241,11 @@ def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[
 @cache
 def _compiled_step(name: str, label: str, kernels: DuelKernels, *bound: Any) -> Any:
     """Bind the kernels of the policy called `label` into the template called `name`."""
-    keep, mark = all(map(kept, kernels)), fingerprint(*kernels)
+    keep = all(map(kept, kernels))
     ours = {field: as_kernel(function) for field, function in kernels._asdict().items()}
     names: dict[str, Any] = {**ours, **dict(zip(("Parameters", "State", "N_PARAMETERS"), bound, strict=True))}
-    names["fill"] = bind(_fill, f"{label}.duel_fill-{mark}", False, **names)
-    return bind(_TEMPLATES[name], f"{label}.duel_{name}-{mark}", keep, nogil=name == "play", **names)
+    names["fill"] = bind(_fill, f"{label}.duel_fill", False, **names)
+    return bind(_TEMPLATES[name], f"{label}.duel_{name}", keep, nogil=name == "play", **names)
 
 
 def _plain_step(name: str, policy: DuelingPolicy, bound: Mapping[str, Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.compile import as_kernel, bind, fingerprint, kept, kernel
+from wakeful.compile import as_kernel, bind, kept, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,14 +67,13 @@ class Entries(NamedTuple):
 def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries:
     """Bind the kernels of the policy called `name` into the four templates."""
     keep = all(map(kept, kernels))
-    mark = fingerprint(*kernels)
     names: dict[str, Any] = {
         **{field: as_kernel(function) for field, function in kernels._asdict().items()},
         "Parameters": parameters,
         "State": state,
         "N_PARAMETERS": len(parameters._fields),
     }
-    bound = (bind(t, f"{name}.{t.__name__[1:]}-{mark}", keep, nogil=t is _play, **names) for t in _TEMPLATES)
+    bound = (bind(t, f"{name}.{t.__name__[1:]}", keep, nogil=t is _play, **names) for t in _TEMPLATES)
     return Entries(*bound)
 
 

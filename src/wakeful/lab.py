@@ -199,7 +199,7 @@ def _cores() -> int:
 
 def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
     """Return the outcome of a unit that was kept before, if there is a file of it and it is whole."""
-    path = None if folder is None else folder / f"{unit.key()}.unit"
+    path = None if folder is None or unit.key is None else folder / f"{unit.key}.unit"
     if path is None or not path.exists():
         return None
     try:
@@ -212,9 +212,9 @@ def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
 
 def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
     """Write the outcome of a unit, whole or not at all."""
-    if folder is not None and outcome is not None:
+    if folder is not None and outcome is not None and unit.key is not None:
         about = {"kind": KIND, "policy": repr(unit.policy), "world": repr(unit.world), "runs": [unit.first, unit.last]}
-        files.write(folder / f"{unit.key()}.unit", about, outcome)
+        files.write(folder / f"{unit.key}.unit", about, outcome)
 
 
 def _regrets(regrets: Iterable[str] | None, world: Any) -> tuple[str, ...]:

@@ -178,10 +178,7 @@ def _kernels(inner: Kernels, state: Any) -> Kernels:
 def around(inner: Kernels, state: Any, *templates: Any) -> list[Any]:
     """Bind the kernels of an inner policy and its state's type into templates that call them."""
     names = {f"inner_{field}": as_kernel(function) for field, function in inner._asdict().items()}
-    made = [bind(template, template.__name__, False, Inner=state, **names) for template in templates]
-    for function in made:
-        function.__module__ = inner.law.__module__  # where the inner kernel lives decides whether code is kept
-    return made
+    return [bind(template, template.__name__, False, Inner=state, **names) for template in templates]
 
 
 @cache

@@ -4,21 +4,19 @@ A run draws its world from one stream and its choices from another, the same for
 blocks whose size depends on the number of arms alone, so a run is the same wherever it is done.
 """
 
-import hashlib
-import inspect
-import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from wakeful.compile import call, package_digest
+from wakeful.compile import call
 from wakeful.duel_policy import step
 from wakeful.duel_units import DuelTally, duel_regrets
 from wakeful.entries import Floats, Ints, Mask
+from wakeful.fingerprint import NotIdentifiedError, fingerprint, say_once
 from wakeful.inputs import must_be, numbers, truths
 from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
@@ -65,10 +63,14 @@ class Unit:
         """Its rounds over all its runs."""
         return self.rounds * (self.last - self.first)
 
-    def key(self) -> str:
-        """Return a name that two units share only if they do the same work, by the same code."""
-        about = {field.name: _identity(getattr(self, field.name)) for field in fields(self)}
-        return hashlib.sha256(json.dumps([about, package_digest()], sort_keys=True).encode()).hexdigest()[:32]
+    @cached_property
+    def key(self) -> str | None:
+        """A name that two units share only if they do the same work, by the same code; None if nobody can tell."""
+        try:
+            return fingerprint(run_unit, np, *(getattr(self, field.name) for field in fields(self)))[:32]
+        except NotIdentifiedError as problem:
+            say_once(f"results of {self.policy!r} in {self.world!r} are not stored: {problem}")
+            return None
 
 
 def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
@@ -228,26 +230,3 @@ def _answered(
             losses[t] = world.losses(unit.policy.probabilities(state, awake[t]))
             choices[t] = play_on(awake[t : t + 1], losses[t : t + 1], learner_stream)[0]
         yield awake, losses, choices
-
-
-def _identity(value: Any) -> Any:
-    """Return plain data that tells two values apart: arrays by their bytes, dataclasses by fields and code."""
-    if isinstance(value, np.ndarray):
-        return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
-    if is_dataclass(value):
-        named = {field.name: _identity(getattr(value, field.name)) for field in fields(value)}
-        return [type(value).__module__, type(value).__qualname__, _code(type(value)), named]
-    return list(map(_identity, value)) if isinstance(value, tuple | list) else repr(value)
-
-
-def _code(cls: type) -> list[str]:
-    """Return digests of the files that a user's class and its bases stand in; ours are told apart elsewhere."""
-    found = []
-    for base in cls.__mro__:
-        if base.__module__.partition(".")[0] not in {"wakeful", "builtins", "abc"}:
-            try:
-                found.append(hashlib.sha256(Path(inspect.getfile(base)).read_bytes()).hexdigest())
-            except (OSError, TypeError):  # typed in, not read from a file
-                methods = (m for m in vars(base).values() if hasattr(m, "__code__"))
-                found.append(repr([(m.__code__.co_code.hex(), repr(m.__code__.co_consts)) for m in methods]))
-    return found

@@ -1,7 +1,5 @@
 """Where the work is done: how much of it, on which cores, and what is kept so that it can go on after a stop."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -11,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from wakeful import files
-from wakeful.compile import package_digest
+from wakeful.fingerprint import fingerprint
 from wakeful.lab import simulate
 from wakeful.paper.experiments import Experiment, checkpoints
 from wakeful.results import Results
+from wakeful.sources import our_code
 
 KIND = "wakeful study"
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -57,8 +56,7 @@ class Bench:
         """Return what `compute` does, from the folder if it was computed before; `about` tells computations apart."""
         if self.store is None:
             return compute()
-        text = json.dumps([dict(about), self.seed, package_digest()], sort_keys=True, default=repr)
-        path = self.store / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.study"
+        path = self.store / f"{fingerprint(dict(about), self.seed, our_code(compute.__module__))[:32]}.study"
         if path.exists():
             try:
                 return files.read(path, KIND, lambda header, arrays: arrays)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.compile import as_kernel, bind, fingerprint, kept, native
+from wakeful.compile import as_kernel, bind, kept, native
 from wakeful.entries import Floats, Ints, Kernels, Mask, draw
 from wakeful.games import Game, gaps
 from wakeful.inputs import must_be, truths, whole
@@ -109,7 +109,7 @@ def _bound(label: str, kernels: tuple[Kernels, Kernels], types: tuple[tuple[Any,
     for side, own, (parameters, state) in zip(("row", "column"), kernels, types, strict=True):
         names |= {f"{side}_{field}": as_kernel(function) for field, function in own._asdict().items()}
         names |= {f"{side}_parameters": parameters, f"{side}_state": state, f"{side}_size": len(parameters._fields)}
-    return bind(_play, f"{label}.play-{fingerprint(*functions)}", keep, **names)
+    return bind(_play, f"{label}.play", keep, **names)
 
 
 # Bound: the kernels of both players, the named tuples of their parameters and state, how many parameters there are.

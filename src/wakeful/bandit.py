@@ -1,7 +1,7 @@
 """`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,8 @@ class Bandit(Learner[Policy]):
 
     def switch_gains(self) -> Floats:
         """Return the K x K matrix of estimated gains, had j been played whenever i was and j was awake."""
-        return self._policy.switch_gains(self._state)
+        with self._lock:
+            return self._policy.switch_gains(self._state)
 
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
@@ -127,7 +128,7 @@ class Bandit(Learner[Policy]):
                 compiled(self._policy, entry, state, n_arms) for entry in ("law", "choose", "update")
             )
 
-    def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's."""
         return fitting_state(self._policy, type(self._state)(**arrays), len(self._arms))
 

@@ -305,17 +305,15 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._choose, self._update = steps
         self._rooms: dict[int, Room] = {}
 
-    def _arrays(self) -> dict[str, Any]:
-        """Return the state and the wins."""
-        return {**super()._arrays(), "win_matrix": self._wins}
+    def _record(self) -> dict[str, Any]:
+        """Return everything, the wins among the arrays."""
+        record = super()._record()
+        record["arrays"]["win_matrix"] = self._wins.copy()
+        return {**record, "size": self._size}
 
-    def _header(self) -> dict[str, Any]:
-        """Return all that is not an array."""
-        return {**super()._header(), "size": self._size}
-
-    def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the wins."""
-        size = self._checked_size(header["size"])
+        size = self._checked_size(record["size"])
         wins = arrays.pop("win_matrix")
         state = type(self._state)(**arrays)
         fresh = self._policy.start(len(self._arms), size)

@@ -3,8 +3,9 @@
 import json
 import os
 import threading
+import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -36,6 +37,8 @@ class Learner(ABC, Generic[Kind]):
         self._stream = Stream(seed)
         self._rounds = 0
         self._lock = threading.Lock()
+        with _adding:
+            _alive.add(self)
 
     @property
     def policy(self) -> Kind:
@@ -50,7 +53,8 @@ class Learner(ABC, Generic[Kind]):
     @property
     def retired(self) -> tuple[Hashable, ...]:
         """The names of the retired arms."""
-        return tuple(n for n, gone in zip(self._arms.names, self._arms.retired, strict=True) if gone)
+        with self._lock:
+            return tuple(n for n, gone in zip(self._arms.names, self._arms.retired, strict=True) if gone)
 
     @property
     def rounds(self) -> int:
@@ -67,36 +71,76 @@ class Learner(ABC, Generic[Kind]):
         with self._lock:
             self._arms.retire(name)
 
+    def to_record(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON, and the arrays, copied, by name under `arrays`.
+
+        `json.dumps(record, default=np.ndarray.tolist)` writes all of it; `from_record` takes lists as well as arrays.
+        """
+        with self._lock:
+            record = self._record()
+        record["arms"] = plain_names(record["arms"])
+        if not _can_be_read(record["policy"], self._policy):
+            raise ValueError(must_be("policy", "made of plain values to be saved", self._policy))
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return what `to_record` described; a policy class of your own must have been imported before."""
+        rule = f"one that {cls.__name__}.to_record returned"
+        if not isinstance(record, Mapping):
+            raise TypeError(must_be("record", rule, record))
+        for field, known in (("kind", cls.kind), ("version", files.VERSION)):
+            if record.get(field) != known:
+                raise ValueError(must_be(f"record[{field!r}]", repr(known), record.get(field)))
+        try:
+            return cls._restored(record)
+        except Exception as problem:  # whatever goes wrong with somebody's record, it is the record that is wrong
+            raise ValueError(must_be("record", rule, list(record)) + f": {problem}") from problem
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes that `save` writes, for a database or a cache."""
+        record = self.to_record()
+        arrays = record.pop("arrays")
+        return files.encode(record, arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return what `to_bytes` described; a policy class of your own must have been imported before."""
+        return files.decode(data, cls.kind, cls._built)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, atomically; `load` continues with the very same choices."""
-        with self._lock:
-            header = {**self._header(), "arms": plain_names(self._arms.names)}
-            if not _can_be_read(header["policy"], self._policy):
-                raise ValueError(must_be("policy", "made of plain values to be saved", self._policy))
-            files.write(path, header, self._arrays())
+        record = self.to_record()
+        arrays = record.pop("arrays")
+        files.write(path, record, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; a policy class of your own must have been imported before."""
-        return files.read(path, cls.kind, cls._restored)
+        return files.read(path, cls.kind, cls._built)
 
     def __repr__(self) -> str:
         """Show the policy, the arms and how many decisions were made."""
         return f"<{type(self).__name__} {self._policy!r}, {len(self._arms)} arms, {self._rounds} rounds>"
 
-    def __deepcopy__(self, memo: Any) -> Self:
-        """Return one that is the same and goes its own way."""
+    def __copy__(self) -> Self:
+        """Return one that is the same and goes its own way: it shares nothing with this one."""
         with self._lock:
-            return self._restored(self._header(), {name: array.copy() for name, array in self._arrays().items()})
+            record = self._record()
+        return self._restored(record)
 
-    def _arrays(self) -> dict[str, Any]:
-        """Return all that a file keeps as arrays, by name."""
-        arrays: dict[str, Any] = self._state._asdict()
-        return arrays
+    def __deepcopy__(self, memo: Any) -> Self:
+        """Do what `__copy__` does."""
+        return self.__copy__()
 
-    def _header(self) -> dict[str, Any]:
-        """Return all that is not an array."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let process pools send it: what travels are the bytes of `to_bytes`."""
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def _record(self) -> dict[str, Any]:
+        """Return what `to_record` does, whatever the names of the arms are."""
         return {
+            "version": files.VERSION,
             "kind": self.kind,
             "policy": self._policy.to_dict(),
             "arms": list(self._arms.names),
@@ -104,25 +148,34 @@ class Learner(ABC, Generic[Kind]):
             "fewest_arms": self._fewest,
             "rounds": self._rounds,
             "random": self._stream.state,
+            "arrays": {name: array.copy() for name, array in self._state._asdict().items()},
         }
 
     @classmethod
-    def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        """Return what a file holds, if all its parts fit each other."""
-        if not isinstance(header["arms"], list):
-            raise TypeError(must_be("arms", "a list of names", header["arms"]))
-        learner = cls(cls.recipe.from_dict(header["policy"]), header["arms"])  # type: ignore[arg-type]
-        for position in header["retired"]:
+    def _built(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return what a file holds."""
+        return cls._restored({**header, "arrays": arrays})
+
+    @classmethod
+    def _restored(cls, record: Mapping[str, Any]) -> Self:
+        """Return what a record describes, if all its parts fit each other."""
+        if not isinstance(record["arms"], list):
+            raise TypeError(must_be("arms", "a list of names", record["arms"]))
+        if not isinstance(record["arrays"], Mapping):
+            raise TypeError(must_be("arrays", "arrays by name", record["arrays"]))
+        learner = cls(cls.recipe.from_dict(record["policy"]), record["arms"])  # type: ignore[arg-type]
+        for position in record["retired"]:
             learner._arms.retire(learner.arms[whole("retired", position, "positions of arms", 0)])
-        learner._fewest = whole("fewest_arms", header["fewest_arms"], "at least 1", 1)
+        learner._fewest = whole("fewest_arms", record["fewest_arms"], "at least 1", 1)
         if learner._fewest > len(learner.arms):
             raise ValueError(must_be("fewest_arms", "at most all arms", learner._fewest))
-        learner._rounds = whole("rounds", header["rounds"], "at least 0", 0)
-        learner._stream.state = header["random"]
-        if set(arrays) != set(learner._arrays()):
-            raise ValueError(must_be("arrays", ", ".join(learner._arrays()), sorted(arrays)))
-        ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        learner._use(learner._fitting(header, ordered))
+        learner._rounds = whole("rounds", record["rounds"], "at least 0", 0)
+        learner._stream.state = record["random"]
+        needed = learner._record()["arrays"]
+        if set(record["arrays"]) != set(needed):
+            raise ValueError(must_be("arrays", ", ".join(needed), sorted(record["arrays"])))
+        arrays = {name: np.array(array, order="C") for name, array in record["arrays"].items()}
+        learner._use(learner._fitting(record, arrays))
         return learner
 
     def _check_decider(self, field: str, decider: Any) -> None:
@@ -138,7 +191,7 @@ class Learner(ABC, Generic[Kind]):
         """Take `state` as the current one."""
 
     @abstractmethod
-    def _fitting(self, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's."""
 
 
@@ -148,3 +201,37 @@ def _can_be_read(record: Any, policy: Recipe) -> bool:
         return Recipe.from_dict(json.loads(json.dumps(record))) == policy
     except (TypeError, ValueError):
         return False
+
+
+# A fork copies locks as they are, but not the threads that would release them. So a fork waits until every learner is
+# between two calls, and the child starts with whole learners and free locks.
+PATIENCE = 1.0  # seconds for a call in another thread to end; after that the child gets a new lock
+_alive: "weakref.WeakSet[Learner[Any]]" = weakref.WeakSet()
+_adding = threading.Lock()
+_waited: list[threading.Lock] = []
+
+
+def _before_fork() -> None:
+    """Wait for every call under way, and let none begin."""
+    _adding.acquire()
+    locks = [learner._lock for learner in _alive]
+    _waited.extend(lock for lock in locks if lock.acquire(timeout=PATIENCE))
+
+
+def _after_fork() -> None:
+    """Let calls begin again."""
+    while _waited:
+        _waited.pop().release()
+    _adding.release()
+
+
+def _in_child() -> None:
+    """Do the same, and replace locks that a thread of the parent still held: nobody will release them here."""
+    for learner in list(_alive):
+        if learner._lock not in _waited:
+            learner._lock = threading.Lock()
+    _after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)

@@ -1,0 +1,290 @@
+"""What bandits and dueling bandits share: records and bytes, copies, threads and forks."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wakeful as wk
+
+NAMES = ["a", "b", "c", "d"]
+Learner = wk.Bandit | wk.DuelingBandit
+
+
+def a_bandit() -> wk.Bandit:
+    """One that has learned something, whose arms came and went."""
+    bandit = wk.Bandit(wk.PerSet(wk.SIExp3(), max_sets=3), NAMES, seed=1)
+    for n in range(30):
+        bandit.update(bandit.choose(NAMES[n % 3 :]), loss=n % 5 / 4)
+    bandit.add_arm("e")
+    bandit.retire_arm("b")
+    return bandit
+
+
+def an_arena() -> wk.DuelingBandit:
+    """One that has learned something, also of battles."""
+    arena = wk.DuelingBandit(wk.Sparring(wk.SIExp3()), NAMES, seed=1)
+    for n in range(30):
+        arena.update(arena.choose(distinct=True), winner=("left", "right")[n % 2])
+    arena.choose(size=3)
+    arena.add_arm("e")
+    arena.retire_arm("b")
+    return arena
+
+
+def future(learner: Learner) -> list[Any]:
+    """What it does next, and what it is then."""
+    arms: list[Any] = []
+    for _ in range(20):
+        if isinstance(learner, wk.Bandit):
+            decision = learner.choose()
+            learner.update(decision, loss=0.25)
+            arms.append(decision.arm)
+        else:
+            duel = learner.choose(distinct=True)
+            learner.update(duel, winner="left")
+            arms.append(duel.arms)
+    return [arms, learner.arms, learner.retired, learner.rounds, [a.tobytes() for a in learner.state]]
+
+
+CARRIERS: dict[str, Callable[[Any], Any]] = {
+    "record": lambda one: type(one).from_record(one.to_record()),
+    "JSON": lambda one: type(one).from_record(json.loads(json.dumps(one.to_record(), default=np.ndarray.tolist))),
+    "bytes": lambda one: type(one).from_bytes(one.to_bytes()),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+}
+
+
+@pytest.mark.parametrize("carry", CARRIERS.values(), ids=CARRIERS)
+@pytest.mark.parametrize("make", [a_bandit, an_arena])
+def test_what_comes_back_goes_on_the_same_way_and_shares_nothing(
+    make: Callable[[], Learner], carry: Callable[[Any], Any]
+) -> None:
+    one, other = make(), make()
+    back = carry(one)
+    assert type(back) is type(one)
+    for mine, theirs in zip(one.state, back.state, strict=True):
+        assert not np.shares_memory(mine, theirs)
+    expected = future(other)
+    assert future(back) == expected
+    assert future(one) == expected, "what the copy did must not be seen here"
+    one.add_arm("new")
+    assert "new" not in back.arms
+
+
+@pytest.mark.parametrize("make", [a_bandit, an_arena])
+def test_a_record_is_a_snapshot(make: Callable[[], Learner]) -> None:
+    one, other = make(), make()
+    record = one.to_record()
+    future(one)
+    assert future(type(one).from_record(record)) == future(other)
+
+
+@pytest.mark.parametrize("make", [a_bandit, an_arena])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "wakeful results"},
+        {"version": 12},
+        {"arrays": {}},
+        {"arrays": None},
+        {"arms": "abcde"},
+        {"retired": [9]},
+        {"rounds": -1},
+        {"random": {}},
+        {"policy": {"policy": "Nothing", "parameters": {}}},
+    ],
+    ids=repr,
+)
+def test_a_record_that_is_none_is_refused(make: Callable[[], Learner], change: dict[str, Any]) -> None:
+    one = make()
+    with pytest.raises(ValueError, match=r"^record.* must be "):
+        type(one).from_record(one.to_record() | change)
+    lacking = {key: value for key, value in one.to_record().items() if key not in change}
+    with pytest.raises(ValueError, match=r"^record.* must be "):
+        type(one).from_record(lacking)
+
+
+@pytest.mark.parametrize("values", [[[1, 2], [3]], "x", None, [["a"]], [[float("nan")]]], ids=repr)
+def test_arrays_in_a_record_that_are_none_are_refused(values: Any) -> None:
+    record = wk.Bandit(wk.SIExp3(), 2).to_record()
+    record["arrays"]["losses"] = values
+    with pytest.raises(ValueError, match=r"^record must be "):
+        wk.Bandit.from_record(record)
+
+
+def test_what_is_no_record_or_no_bytes_is_refused() -> None:
+    junk: list[Any] = [None, 7, [], "x"]
+    for value in junk:
+        with pytest.raises(TypeError, match=r"^record must be one that Bandit.to_record returned"):
+            wk.Bandit.from_record(value)
+        with pytest.raises(TypeError, match=r"^data must be bytes"):
+            wk.Bandit.from_bytes(value)
+    with pytest.raises(ValueError, match=r"^data must be a wakeful bandit file"):
+        wk.Bandit.from_bytes(an_arena().to_bytes())
+
+
+def test_a_pickled_bandit_holds_the_bytes_of_its_file() -> None:
+    bandit = a_bandit()
+    assert bandit.to_bytes() in pickle.dumps(bandit)
+    with zipfile.ZipFile(BytesIO(bandit.to_bytes())) as archive:
+        assert json.loads(archive.read("wakeful.json"))["kind"] == "wakeful bandit"
+
+
+def test_a_bandit_whose_names_no_file_can_hold_is_copied_and_says_why_it_is_not_pickled() -> None:
+    bandit = wk.Bandit(wk.Uniform(), [("a", 1), ("b", 2)], seed=1)
+    assert copy.copy(bandit).arms == bandit.arms
+    with pytest.raises(ValueError, match="arms must be strings or whole numbers to be saved"):
+        pickle.dumps(bandit)
+
+
+def raced(work: Callable[[], Any], ask: Callable[[], Any], times: int) -> list[BaseException]:
+    """Ask while another thread works; return what went wrong."""
+    done, wrong = threading.Event(), []
+
+    def asking() -> None:
+        while not done.is_set():
+            try:
+                ask()
+            except BaseException as problem:
+                wrong.append(problem)
+                return
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=asking) for _ in range(2)]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(times):
+            work()
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(before)
+    return wrong
+
+
+@pytest.mark.parametrize("kind", [wk.Bandit, wk.DuelingBandit])
+def test_retired_arms_are_told_while_arms_are_added(kind: Any) -> None:
+    policy = wk.Uniform() if kind is wk.Bandit else wk.UniformPairs()
+    learner = kind(policy, 2, seed=1)
+    assert raced(learner.add_arm, lambda: learner.retired, 400) == []
+
+
+def test_switch_gains_wait_for_whoever_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    bandit = wk.Bandit(wk.SIExp3(), 3, seed=1)
+    held: list[bool] = []
+    gains = wk.SIExp3.switch_gains
+
+    def watched(self: wk.SIExp3, state: Any) -> Any:
+        held.append(bandit._lock.locked())
+        return gains(self, state)
+
+    monkeypatch.setattr(wk.SIExp3, "switch_gains", watched)
+    assert bandit.switch_gains().shape == (3, 3)
+    assert held == [True]
+
+
+FORKED = """
+import os, sys, threading, time
+import wakeful as wk
+
+bandit = wk.Bandit(wk.SIExp3(), 200, seed=1)
+arena = wk.DuelingBandit(wk.UniformPairs(), 4, seed=1)
+stop = threading.Event()
+
+def save():
+    while not stop.is_set():
+        bandit.save(sys.argv[1])
+        bandit.update(bandit.choose(), loss=0.5)
+
+threads = [threading.Thread(target=save) for _ in range(2)]
+for thread in threads:
+    thread.start()
+time.sleep(0.2)
+children = []
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        wk.Bandit(wk.Uniform(), 2)
+        whole = bandit.state.clock[0] == bandit.rounds
+        bandit.choose(), arena.choose()
+        os._exit(0 if whole else 7)
+    children.append(child)
+    time.sleep(0.01)
+stop.set()
+for thread in threads:
+    thread.join()
+bandit.choose()
+codes = []
+deadline = time.monotonic() + 30
+while children and time.monotonic() < deadline:
+    for child in list(children):
+        ended, code = os.waitpid(child, os.WNOHANG)
+        if ended:
+            children.remove(child)
+            codes.append(os.waitstatus_to_exitcode(code))
+    time.sleep(0.01)
+for child in children:
+    os.kill(child, 9)
+print(codes, len(children))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing to fork with")
+def test_a_child_forked_while_threads_are_at_work_goes_on(tmp_path: Any) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "b")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.strip() == f"{[0] * 10} 0", done.stderr
+
+
+FORKS_ITSELF = """
+import os
+from dataclasses import dataclass
+import numpy as np
+import wakeful as wk
+
+@dataclass(frozen=True)
+class Forking(wk.Policy):
+    def start(self, n_arms):
+        return wk.Uniform().start(n_arms)
+
+    def probabilities(self, state, awake):
+        child = os.fork()
+        if child == 0:
+            return awake / awake.sum()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        return awake / awake.sum()
+
+    def update(self, state, decision, loss):
+        pass
+
+parent = os.getpid()
+bandit = wk.Bandit(Forking(), 3, seed=1)
+bandit.choose()
+if os.getpid() != parent:
+    print(bandit.retired, flush=True)
+    os._exit(3)
+print("parent", bandit.rounds)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing to fork with")
+def test_a_policy_that_forks_does_not_wait_for_itself() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKS_ITSELF]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "()\nparent 1\n", done.stderr

@@ -18,6 +18,7 @@ LAYERS = (
         "arms",
         "atomic",
         "files",
+        "tables",
         "stream",
         "play",
         "set_table",

@@ -15,7 +15,7 @@ import pytest
 
 import wakeful as wk
 from processes import running
-from wakeful import cli, worlds
+from wakeful import atomic, cli, worlds
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
 from wakeful.paper.experiments import experiments, sparring
@@ -92,13 +92,64 @@ def test_another_seed_gives_other_numbers(report: Path, tmp_path: Path) -> None:
     assert numbers(tmp_path / "new")[0][0]["measured"] != numbers(report)[0][0]["measured"]
 
 
-def test_done_again_it_takes_what_is_there(report: Path) -> None:
+def test_done_again_it_takes_what_is_there_and_leaves_what_is_not_its_own(report: Path) -> None:
     before = numbers(report)
+    mine = [report / name for name in ("figures/notes.md", "figures/sub/a.svg", "results/my.parquet", "notes.md")]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    manifest = json.loads((report / "MANIFEST.json").read_text())
+    old = [report / name for name in ("figures/old.svg", "results/old.parquet")]
+    for path in old:
+        path.write_text("of an earlier report")
+        manifest["files"].append(str(path.relative_to(report)))
+    folder.write_json(report / "MANIFEST.json", manifest)
     units = {path.name: path.stat().st_mtime_ns for path in (report / folder.WORK).iterdir()}
     assert cli.main([*SMALL, "--out", str(report)]) == 0
     assert {path.name: path.stat().st_mtime_ns for path in (report / folder.WORK).iterdir()} == units
     assert numbers(report) == before
     assert json.loads((report / "MANIFEST.json").read_text())["units_done_before"] == len(units)
+    assert [path.read_text() for path in mine] == ["mine"] * len(mine)
+    assert not any(path.exists() for path in old)
+
+
+def test_the_manifest_names_every_file_of_a_report(report: Path) -> None:
+    named = json.loads((report / "MANIFEST.json").read_text())["files"]
+    assert all((report / name).is_file() for name in named)
+    assert {"report.html", "claims.json", "MANIFEST.json", "results.parquet", "figures/figure-2.svg"} <= set(named)
+
+
+@pytest.mark.parametrize(
+    "name", ["../mine", "/etc/hostname", "figures/../../mine", "sub/mine", "figures", ".", 3, None]
+)
+def test_a_strange_manifest_removes_nothing(name: Any, tmp_path: Path) -> None:
+    out = folder.opened(tmp_path / "report")
+    (out / "sub").mkdir()
+    mine = [tmp_path / "mine", out / "sub" / "mine"]
+    for path in mine:
+        path.write_text("mine")
+    for files in ([name], name, {"figures": name}):
+        folder.write_json(out / "MANIFEST.json", {"files": files})
+        folder.remove_old(out, [])
+    assert all(path.read_text() == "mine" for path in mine)
+    assert (out / "figures").is_dir()
+    assert (out / "MANIFEST.json").is_file()
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_before_any_work(tmp_path: Path) -> None:
+    (folder.opened(tmp_path / "report") / "report.html").mkdir()
+    with pytest.raises(ValueError, match=r"--out must be a folder that can be written to, got .*report\.html"):
+        folder.opened(tmp_path / "report")
+
+
+def test_what_killed_runs_left_is_removed(tmp_path: Path) -> None:
+    out = folder.opened(tmp_path / "report")
+    left = [out / place / f".wakeful-{'0' * 32}.part" for place in (".", "figures", "results", folder.WORK)]
+    for path in left:
+        path.touch()
+    atomic._cleaned.clear()
+    folder.opened(out)
+    assert not any(path.exists() for path in left)
 
 
 SOME_SECONDS = ["reproduce", "--quick", "--runs", "12", "--only", "duels-30"]

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from wakeful import atomic
 from wakeful.entries import Floats, Mask
 from wakeful.inputs import must_be, one_of
 from wakeful.results import Results, checked_figure, growth_exponent
@@ -244,8 +245,9 @@ def probabilities_over_time(
 @styled
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the ending of `path` says in which format. The same figure gives the same bytes."""
-    file = checked_figure("path", path)
-    figure.savefig(file, metadata=UNDATED[file.suffix[1:].lower()])
+    ending = checked_figure("path", path).suffix[1:].lower()
+    with atomic.replacing(path) as file:
+        figure.savefig(file, format=ending, metadata=UNDATED[ending])
 
 
 def _canvas(height: float) -> tuple[Figure, Any]:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful import files
+from wakeful import files, tables
 from wakeful.entries import Floats, Ints
-from wakeful.inputs import must_be, one_of
+from wakeful.inputs import must_be, one_of, whole
+from wakeful.limits import MAX_BYTES
 
 KIND = "wakeful results"
 FIGURES = (".png", ".svg", ".pdf")  # the kinds of files that figures are written to
@@ -203,11 +204,11 @@ class Results:
             files.write(path, self._header(), {"checkpoints": self.checkpoints, "internal": self.internal, **arrays})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Results":
-        """Read what `save` wrote."""
+    def load(cls, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> "Results":
+        """Read what `save` wrote, if it takes at most `max_bytes` of memory."""
         if Path(path).suffix == ".parquet":
-            return cls._load_parquet(path)
-        return files.read(path, KIND, cls._restored)
+            return cls._load_parquet(path, max_bytes)
+        return files.read(path, KIND, cls._restored, max_bytes)
 
     def _header(self) -> dict[str, Any]:
         names = ("policies", "world", "rounds", "runs", "seed")
@@ -216,13 +217,22 @@ class Results:
 
     @classmethod
     def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Results":
-        regrets = {name: arrays[f"regret {name}"] for name in header["regrets"]}
-        shape = (len(header["policies"]), header["runs"], arrays["checkpoints"].size)
-        if any(values.shape != shape for values in regrets.values()):
-            raise ValueError(must_be("regrets", f"arrays of shape {shape}", {k: v.shape for k, v in regrets.items()}))
         names = ("policies", "world", "rounds", "runs", "seed")
         about = {name: header[name] for name in names}
-        return cls(**about, checkpoints=arrays["checkpoints"], regrets=regrets, internal=arrays["internal"])
+        for name, least in (("rounds", 1), ("runs", 1), ("seed", 0)):
+            whole(name, about[name], f"a whole number from {least}", least)
+        if not isinstance(about["policies"], dict) or not isinstance(about["world"], str):
+            raise TypeError(must_be("policies and world", "names", (about["policies"], about["world"])))
+        regrets = {name: arrays[f"regret {name}"] for name in header["regrets"]}
+        checkpoints, internal = arrays["checkpoints"], arrays["internal"]
+        if checkpoints.dtype != np.int64 or checkpoints.ndim != 1 or not checkpoints.size:
+            raise ValueError(must_be("checkpoints", "a row of whole numbers", checkpoints))
+        if not regrets or (np.diff(checkpoints, prepend=0) < 1).any() or checkpoints[-1] != about["rounds"]:
+            raise ValueError(must_be("checkpoints", f"rising up to {about['rounds']}", checkpoints))
+        shape = (len(header["policies"]), header["runs"], checkpoints.size)
+        if any(values.shape != shape or values.dtype != np.float64 for values in regrets.values()):
+            raise ValueError(must_be("regrets", f"arrays of shape {shape}", {k: v.shape for k, v in regrets.items()}))
+        return cls(**about, checkpoints=checkpoints, regrets=regrets, internal=internal)
 
     def _columns(self) -> dict[str, Any]:
         """Return the rows as columns, without a Python loop over them."""
@@ -237,34 +247,24 @@ class Results:
         }
 
     def _save_parquet(self, path: str | os.PathLike[str]) -> None:
-        pa, pq = _arrow()
-        about = json.dumps({**self._header(), "internal": self.internal.tolist()})
-        table = pa.table(self._columns()).replace_schema_metadata({KIND: about})
-        pq.write_table(table, path)
+        pa, _ = tables.arrow()
+        about = json.dumps({**self._header(), "internal": self.internal.tolist(), "sealed": True})
+        tables.write(path, pa.table(self._columns()).replace_schema_metadata({KIND: about}))
 
     @classmethod
-    def _load_parquet(cls, path: str | os.PathLike[str]) -> "Results":
-        _, pq = _arrow()
-        table = pq.read_table(path)
-        about = (table.schema.metadata or {}).get(KIND.encode())
-        if about is None:
-            raise ValueError(must_be("path", "a Parquet file that Results.save wrote", str(path)))
-        header = json.loads(about)
-        shape = (len(header["regrets"]), len(header["policies"]), header["runs"], -1)
-        values = table["value"].to_numpy().reshape(shape)
-        arrays = {f"regret {name}": array for name, array in zip(header["regrets"], values, strict=True)}
-        checkpoints = table["round"].to_numpy()[: values.shape[-1]]
-        return cls._restored(header, {"checkpoints": checkpoints, "internal": np.array(header["internal"]), **arrays})
-
-
-def _arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its Parquet part, or say how to get them."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError("Parquet files need the extra 'lab': pip install 'wakeful[lab]'") from None
-    return pa, pq
+    def _load_parquet(cls, path: str | os.PathLike[str], max_bytes: int) -> "Results":
+        header, columns = tables.read(path, KIND, ("value", "round"), max_bytes)
+        try:
+            shape = (len(header["regrets"]), len(header["policies"]), header["runs"], -1)
+            values = columns["value"].reshape(shape)
+            arrays = {f"regret {name}": array for name, array in zip(header["regrets"], values, strict=True)}
+            arrays["checkpoints"] = columns["round"][: values.shape[-1]]
+            internal = np.array(header["internal"], np.float64)
+            arrays["internal"] = internal if internal.size else np.zeros((shape[1], 0, 0))
+            return cls._restored(header, arrays)
+        except (KeyError, TypeError, ValueError) as problem:
+            rule = "a Parquet file that Results.save wrote, complete and unchanged"
+            raise ValueError(must_be("path", rule, str(path)) + f": {problem}") from problem
 
 
 def checked_figure(name: str, path: str | os.PathLike[str]) -> Path:

@@ -3,20 +3,23 @@
 import json
 import os
 import platform
-import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from wakeful import atomic, tables
 from wakeful.inputs import must_be
 from wakeful.paper.contents import Claim
 from wakeful.results import Results
 
 MARK = ".wakeful-report"  # says that a folder is ours, from its first moment on
 WORK = ".work"  # finished units of work
+MANIFEST, CLAIMS, REPORT, ALL_RESULTS = "MANIFEST.json", "claims.json", "report.html", "results.parquet"
+ALWAYS = (MANIFEST, CLAIMS, REPORT, ALL_RESULTS)  # the files of a report outside its folders
+PLACES = (".", "figures", "results")  # where files of a report are
 PACKAGES = ("wakeful", "numpy", "numba", "scipy", "matplotlib", "pyarrow")
 
 
@@ -33,9 +36,12 @@ def opened(path: str | os.PathLike[str], parts: Sequence[str] = ()) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()) and not (out / MARK).is_file():
             raise ValueError(must_be("--out", "a new or empty folder, or one of an earlier report", str(out)))
-        write(out / MARK, "Written by `wakeful reproduce`, which goes on from what is in .work.\n")
+        atomic.write_text(out / MARK, "Written by `wakeful reproduce`, which goes on from what is in .work.\n")
         for name in (WORK, "figures", "results"):
             (out / name).mkdir(exist_ok=True)
+            atomic.remove_leftovers(out / name)
+        for name in ALWAYS:
+            atomic.checked_target(out / name)
     except OSError as problem:
         raise ValueError(must_be("--out", "a folder that can be written to", str(out)) + f": {problem}") from None
     return out
@@ -43,51 +49,49 @@ def opened(path: str | os.PathLike[str], parts: Sequence[str] = ()) -> Path:
 
 def _parts(out: Path) -> list[str]:
     """Return the parts of the report in a folder, if there is one."""
+    return _last_manifest(out, "parts")
+
+
+def _last_manifest(out: Path, key: str) -> list[str]:
+    """Return what the manifest in a folder lists under `key`, if there is one that does."""
     try:
-        found = json.loads((out / "MANIFEST.json").read_text(encoding="utf-8"))["parts"]
+        found = json.loads((out / MANIFEST).read_text(encoding="utf-8"))[key]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []
-    return [part for part in found if isinstance(part, str)] if isinstance(found, list) else []
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
-def write(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+def remove_old(out: Path, kept: Iterable[str]) -> None:
+    """Remove the files that the last manifest names and a new report does not have; all others are the user's."""
+    for name in set(_last_manifest(out, "files")) - set(kept):
+        place = PurePosixPath(name)
+        if place.parent.as_posix() in PLACES and (out / place).is_file():
+            (out / place).unlink()
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write plain data; what is not a number has no place in JSON and becomes null."""
-    write(path, json.dumps(_plain(value), indent=1, allow_nan=False) + "\n")
+    atomic.write_text(path, json.dumps(_plain(value), indent=1, allow_nan=False) + "\n")
 
 
 def write_claims(out: Path, claims: Sequence[Claim]) -> None:
-    """Write `claims.json`."""
-    write_json(out / "claims.json", [claim.to_dict() for claim in claims])
+    """Write the claims."""
+    write_json(out / CLAIMS, [claim.to_dict() for claim in claims])
 
 
-def write_results(out: Path, found: Mapping[str, Results]) -> None:
-    """Write one Parquet file for each experiment, and one of all with a column that names it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    tables = []
+def write_results(out: Path, found: Mapping[str, Results]) -> list[str]:
+    """Write one Parquet file for each experiment, and one of all with a column that names it; return their names."""
+    pa, pq = tables.arrow()
+    parts, names = [], []
     for name, results in found.items():
-        path = out / "results" / f"{name}.parquet"
-        results.save(path)
-        table = pq.read_table(path).replace_schema_metadata(None)
-        tables.append(table.add_column(0, "experiment", pa.array([name] * len(table)).dictionary_encode()))
-    for old in (out / "results").glob("*.parquet"):
-        if old.stem not in found:
-            old.unlink()
-    if tables:
-        part = out / ".results.parquet.part"
-        pq.write_table(pa.concat_tables(tables, promote_options="default"), part)
-        part.replace(out / "results.parquet")
+        names.append(f"results/{name}.parquet")
+        results.save(out / names[-1])
+        table = pq.read_table(out / names[-1]).replace_schema_metadata(None)
+        parts.append(table.add_column(0, "experiment", pa.array([name] * len(table)).dictionary_encode()))
+    if parts:
+        names.append(ALL_RESULTS)
+        tables.write(out / ALL_RESULTS, pa.concat_tables(parts, promote_options="default"))
+    return names
 
 
 def manifest(command: Sequence[str], seed: int, quick: bool, **more: Any) -> dict[str, Any]:

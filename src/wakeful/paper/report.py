@@ -1,6 +1,5 @@
 """The report: one HTML file that needs nothing else, for phones, desktops and paper, by day and by night."""
 
-import os
 import re
 import shlex
 import xml.etree.ElementTree as ET
@@ -9,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from wakeful import atomic
 from wakeful.inputs import must_be, one_of
 from wakeful.paper.contents import (
     CLAIM,
@@ -63,9 +63,7 @@ def write(
         *(_section(section, out / "figures") for section in sections),
         _again(manifest),
     ]
-    part = out / ".report.html.part"
-    part.write_text(_page(title, "\n".join(filter(None, main))), encoding="utf-8", newline="\n")
-    os.replace(part, out / "report.html")
+    atomic.write_text(out / "report.html", _page(title, "\n".join(filter(None, main))))
 
 
 def _page(title: str, body: str) -> str:

@@ -81,12 +81,12 @@ def reproduce(
         findings, seconds = _found(bench, {name: weights[name] for name in chosen}, shown)
         claims = judged(findings, seed, quick)
         with shown.part(DRAWING, weights[DRAWING]) as move:
-            sections = _drawn(place, findings, move)
+            sections, figures = _drawn(place, findings, move)
     less = _less(quick, runs, chosen)
     if less[quick:]:  # that it is quick the report says itself
         sections.insert(0, Section("part", "Not the whole report", less[quick:]))
     results = {name: found for name, found in findings.items() if isinstance(found, Results)}
-    folder.write_results(place, results)
+    written = [*figures, *folder.write_results(place, results), folder.CLAIMS, folder.REPORT, folder.MANIFEST]
     folder.write_claims(place, claims)
     about = folder.manifest(
         command,
@@ -94,12 +94,14 @@ def reproduce(
         quick,
         only=sorted(only),
         parts=list(chosen),
+        files=written,
         units_done_before=before,
         wall_time={"experiments": seconds, "all": round(time.perf_counter() - began, 3)},
         sizes={name: {"rounds": found.rounds, "runs": found.runs} for name, found in results.items()},
     )
-    folder.write_json(place / "MANIFEST.json", about)
     report.write(place, TITLE, sections, claims, about, quick)
+    folder.remove_old(place, written)
+    folder.write_json(place / folder.MANIFEST, about)
     return Reproduced(tuple(claims), less, place)
 
 
@@ -167,8 +169,10 @@ def _weight(bench: Bench, name: str) -> int:
     return int(rounds * runs * len(experiment.players(rounds)) * (1.0 + experiment.world.n_arms / 10.0))
 
 
-def _drawn(out: Path, findings: Mapping[str, Any], move: Callable[[int, int], None] | None) -> list[Section]:
-    """Draw all figures, as SVG and PNG, and return the sections."""
+def _drawn(
+    out: Path, findings: Mapping[str, Any], move: Callable[[int, int], None] | None
+) -> tuple[list[Section], list[str]]:
+    """Draw all figures, as SVG and PNG; return the sections and the names of the files."""
     parts = list(drawn(findings))
     figures = {name: draw for part in parts for name, draw in part.figures.items()}
     for n, (name, draw) in enumerate(figures.items(), start=1):
@@ -178,7 +182,5 @@ def _drawn(out: Path, findings: Mapping[str, Any], move: Callable[[int, int], No
         plots.save(figure, out / "figures" / f"{name}.png")
         if move is not None:
             move(n, len(figures))
-    for old in (out / "figures").iterdir():
-        if old.stem not in figures:
-            old.unlink()
-    return [part.section for part in parts]
+    names = [f"figures/{name}.{ending}" for name in figures for ending in ("svg", "png")]
+    return [part.section for part in parts], names

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wakeful as wk
-from wakeful import lab
+from wakeful import duel_units, lab, workers
 from wakeful.cli import main
 from wakeful.duel_policy import empty_pick, step
 from wakeful.duel_units import ROUNDS
@@ -87,6 +87,34 @@ def test_results_do_not_depend_on_the_executor_nor_on_other_policies() -> None:
         assert np.array_equal(both.curve("dueling", "Sp-UCB"), mine)
 
 
+@pytest.mark.parametrize(("rounds", "runs"), [(1, 20), (40, 17), (1_100, 3)])
+def test_plain_and_compiled_policies_play_beside_each_other(rounds: int, runs: int) -> None:
+    kinds = {"plain": PlainUniform(), **PAPER, "per set": wk.Sparring(wk.PerSet(wk.SleepingUCB(2.0)))}
+    beside = wk.simulate(kinds, UtilityDuels(4), rounds, runs, seed=2, jobs=1)
+    for name, policy in kinds.items():
+        alone = wk.simulate({name: policy}, UtilityDuels(4), rounds, runs, seed=2, jobs=1)
+        assert np.array_equal(alone.curve("dueling", name), beside.curve("dueling", name)), name
+
+
+@pytest.mark.parametrize("policy", [PlainUniform(), PAPER["Sp-UCB"]])
+@pytest.mark.parametrize("world", [UtilityDuels(4), CategoryDuels(4), StubbornPairs(4)])
+def test_no_more_rounds_are_played_than_asked_for(policy: Any, world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        play = step(*given)
+
+        def play_and_count(pair_sets: Any, which: Any, *rest: Any) -> None:
+            played.append(which.size)
+            play(pair_sets, which, *rest)
+
+        return play_and_count
+
+    monkeypatch.setattr(duel_units, "step", counted)
+    wk.simulate(policy, world, 100, runs=2, jobs=1)
+    assert sum(played) == 2 * 100
+
+
 def test_policies_without_kernels_play_the_same_rounds() -> None:
     compiled = wk.simulate({"u": wk.Sparring(wk.Uniform())}, UtilityDuels(4), 300, runs=3)
     plain = wk.simulate({"u": PlainUniform()}, UtilityDuels(4), 300, runs=3)
@@ -103,7 +131,7 @@ def test_an_adversary_that_looks_is_played_one_round_at_a_time() -> None:
 def test_finished_units_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)
     first = wk.simulate(PAPER, UtilityDuels(4), 500, runs=3, store=tmp_path)
-    monkeypatch.setattr(lab, "run_unit", None)  # nothing is left to do
+    monkeypatch.setattr(workers, "run_unit", None)  # nothing is left to do
     second = wk.simulate(PAPER, UtilityDuels(4), 500, runs=3, store=tmp_path)
     assert np.array_equal(first.final("dueling", "Sp-UCB"), second.final("dueling", "Sp-UCB"))
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ import pytest
 
 import wakeful as wk
 from own_policy import EpsilonGreedy
+from own_policy_compiled import FastEpsilonGreedy
 from processes import running
-from wakeful import cli, files, lab, regret, units
+from wakeful import bandit_units, cli, files, lab, regret, units, workers
 from wakeful.lab import SimulationError, simulate
+from wakeful.play import runner
 from wakeful.units import streams
-from wakeful.worlds import Block, Dependent, Spiteful, Stochastic, World
+from wakeful.worlds import AdaptiveRun, AdaptiveWorld, Block, Dependent, Spiteful, Stochastic, World
 
 POLICIES = {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}
 SMALL: dict[str, Any] = {"rounds": 700, "runs": 5, "seed": 3, "regrets": ("policy", "internal", "ordering")}
@@ -47,18 +50,36 @@ def test_regrets_are_those_of_the_rounds_played() -> None:
 
 
 class Backwards(Executor):
-    """Does everything at once when asked for the last, in the wrong order."""
+    """Waits for so many calls and then does them, the last one first."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls, self.given, self.done = calls, list[Any](), list[int]()
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
+        self.given.append((future, fn, args, kwargs))
+        if len(self.given) == self.calls:
+            threading.Thread(target=self._work).start()
         return future
+
+    def _work(self) -> None:
+        for n in reversed(range(self.calls)):
+            future, fn, args, kwargs = self.given[n]
+            future.set_result(fn(*args, **kwargs))
+            self.done.append(n)
+
+
+def test_results_do_not_depend_on_the_order_of_completion(monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = simulate(POLICIES, Stochastic(5), **SMALL, jobs=1)
+    monkeypatch.setattr(lab, "UNIT_SECONDS", 1e-9)  # a unit for each policy and run
+    backwards = Backwards(len(POLICIES) * SMALL["runs"])
+    assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=backwards))
+    assert backwards.done == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_results_do_not_depend_on_the_executor() -> None:
     reference = simulate(POLICIES, Stochastic(5), **SMALL, jobs=1)
     assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL))
-    assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=Backwards()))
     with ThreadPoolExecutor(3) as threads:
         assert same(reference, simulate(POLICIES, Stochastic(5), **SMALL, executor=threads))
     with ProcessPoolExecutor(2) as processes:
@@ -71,10 +92,33 @@ def test_results_do_not_depend_on_the_size_of_units(monkeypatch: pytest.MonkeyPa
     assert same(reference, simulate(POLICIES, Dependent(), **SMALL))
 
 
-def test_another_policy_changes_nothing_for_the_others() -> None:
-    alone = simulate({"UCB": POLICIES["UCB"]}, Stochastic(5), **SMALL)
-    beside = simulate({"new": wk.Uniform(), **POLICIES}, Stochastic(5), **SMALL)
-    assert np.array_equal(alone.curve("policy", "UCB"), beside.curve("policy", "UCB"))
+ALL_KINDS = {
+    "plain": EpsilonGreedy(),
+    "SI": wk.SIExp3(),
+    "compiled": FastEpsilonGreedy(),
+    "per set": wk.PerSet(wk.SleepingUCB(constant=2.0)),
+    "plain per set": wk.PerSet(EpsilonGreedy()),
+    "UCB": wk.SleepingUCB(),
+}
+
+
+@pytest.mark.parametrize(
+    ("rounds", "runs"),
+    [(1, 20), (7, 2), (40, 17), (40, 33), (300, 5), (1_100, 3), (2_000, 4)],
+)
+def test_another_policy_changes_nothing_for_the_others(rounds: int, runs: int) -> None:
+    size: Any = {"rounds": rounds, "runs": runs, "seed": 3, "regrets": ("policy", "internal"), "jobs": 1}
+    beside = simulate(ALL_KINDS, Dependent(), **size)
+    for n, (name, policy) in enumerate(ALL_KINDS.items()):
+        alone = simulate({name: policy}, Dependent(), **size)
+        assert np.array_equal(alone.curve("policy", name), beside.curve("policy", name)), name
+        assert np.array_equal(alone.curve("internal", name), beside.curve("internal", name)), name
+        assert np.array_equal(alone.internal[0], beside.internal[n]), name
+
+
+def test_plain_and_compiled_policies_are_cut_into_different_numbers_of_units() -> None:
+    sizes = {len(list(lab._units(p, Dependent(), 2_000, 4, 3, (), (), True))) for p in ALL_KINDS.values()}
+    assert len(sizes) > 1  # otherwise the test above compares nothing of interest
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +163,7 @@ def test_finished_units_are_not_done_again(tmp_path: Path, monkeypatch: pytest.M
     first = simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path)
     assert len(list(tmp_path.iterdir())) == 10
     with monkeypatch.context() as patch:
-        patch.setattr(lab, "run_unit", lambda *unit: pytest.fail("a unit was done twice"))
+        patch.setattr(workers, "run_unit", lambda *unit: pytest.fail("a unit was done twice"))
         assert same(first, simulate(POLICIES, Stochastic(3), **SMALL, store=tmp_path))
     done: list[Any] = []
     work = units.run_unit
@@ -128,7 +172,7 @@ def test_finished_units_are_not_done_again(tmp_path: Path, monkeypatch: pytest.M
         done.append(unit)
         return work(unit)
 
-    monkeypatch.setattr(lab, "run_unit", counted)
+    monkeypatch.setattr(workers, "run_unit", counted)
     simulate(POLICIES, Stochastic(3), **{**SMALL, "seed": 4}, store=tmp_path, jobs=1)
     assert len(done) == 10
 
@@ -229,18 +273,103 @@ def test_progress_is_told_in_rounds() -> None:
     assert all(total == 7_000 for _, total in told)
 
 
+CLOCKS: list[int] = []
+
+
 class Clocked(EpsilonGreedy):
-    """Insists that decisions are counted from one, without a gap, whatever blocks they come in."""
+    """Notes the numbers of its decisions."""
 
     def update(self, state: Any, decision: wk.Decision, loss: float) -> None:
         super().update(state, decision, loss)
-        assert decision.clock == state.counts.sum()
+        CLOCKS.append(decision.clock)
 
 
-def test_the_clock_of_a_plain_policy_runs_through_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("world", [Dependent(), Spiteful(3)])
+def test_the_clock_of_a_plain_policy_runs_through_blocks_and_ends_with_the_rounds(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(units, "CELLS", 64)
-    for world in (Dependent(), Spiteful(3)):
-        simulate(Clocked(), world, rounds=100, runs=2, jobs=1)
+    CLOCKS.clear()
+    simulate(Clocked(), world, rounds=100, runs=2, jobs=1)
+    assert list(range(1, 101)) * 2 == CLOCKS
+
+
+@pytest.mark.parametrize("policy", ALL_KINDS.values(), ids=ALL_KINDS)
+@pytest.mark.parametrize("world", [Dependent(), Stochastic(40), Spiteful(3)])
+def test_no_more_rounds_are_played_than_asked_for(policy: Any, world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        play_on = runner(*given)
+
+        def play_and_count(awake: Any, *rest: Any) -> Any:
+            played.append(len(awake))
+            return play_on(awake, *rest)
+
+        return play_and_count
+
+    monkeypatch.setattr(bandit_units, "runner", counted)
+    simulate(policy, world, rounds=40, runs=2, jobs=1)
+    assert sum(played) == 2 * 40
+
+
+@dataclass(frozen=True)
+class Scripted(AdaptiveWorld):
+    """Says what it was told to, round by round, and knows nothing beyond."""
+
+    awakes: Any
+    answers: Any
+    n_arms: int = 2
+
+    def start(self, rng: np.random.Generator) -> Any:
+        return ScriptedRun(iter(self.awakes), iter(self.answers))
+
+
+@dataclass
+class ScriptedRun(AdaptiveRun):
+    """One run of it."""
+
+    rows: Any
+    answers: Any
+
+    def awake(self) -> Any:
+        return next(self.rows)
+
+    def losses(self, probabilities: Any) -> Any:
+        return next(self.answers)
+
+
+BOTH = np.ones(2, np.bool_)
+
+
+def test_an_adaptive_world_is_asked_for_no_more_rounds_than_there_are() -> None:
+    world = Scripted((BOTH,) * 100, (np.zeros(2),) * 100)
+    assert simulate(wk.SIExp3(), world, rounds=100, runs=2, jobs=1).rounds == 100
+
+
+@pytest.mark.parametrize(
+    ("awake", "losses", "words"),
+    [
+        (BOTH, [5.0, 0.0], "losses must be 2 numbers .* between 0 and 1 where awake, got"),
+        (BOTH, [0.0, -1.0], "losses must be"),
+        (BOTH, [np.nan, 0.0], "losses must be"),
+        (BOTH, [0.0], "losses must be"),
+        (BOTH, ["0", "1"], "losses must be"),
+        ([True, np.nan], [0.0, 0.0], "awake must be 2 truth values"),
+        ([1.0, 0.0], [0.0, 0.0], "awake must be"),
+        ([False, False], [0.0, 0.0], "awake must be .* true somewhere"),
+        ([True], [0.0, 0.0], "awake must be"),
+    ],
+)
+def test_what_an_adaptive_world_answers_is_checked(awake: Any, losses: Any, words: str) -> None:
+    with pytest.raises(SimulationError, match=words):
+        simulate(wk.SIExp3(), Scripted((awake,), (losses,)), rounds=1, runs=1, jobs=1)
+
+
+def test_the_losses_of_sleepers_in_an_adaptive_world_are_never_looked_at() -> None:
+    world = Scripted((np.array([True, False]),) * 3, ((0.5, np.nan),) * 3)
+    results = simulate(wk.SIExp3(), world, rounds=3, runs=1, jobs=1)
+    assert results.final("external", repr(wk.SIExp3())).tolist() == [0.0]
 
 
 def test_regrets_of_the_losses_drawn_differ_from_pseudo_regrets(tmp_path: Path) -> None:
@@ -308,8 +437,11 @@ AWAKE = np.ones((4, 2), np.bool_)
         Block(AWAKE, np.zeros((4, 3))),
         Block(AWAKE[:, :1], np.zeros((4, 1))),
         Block(~AWAKE, np.zeros((4, 2))),
+        Block(AWAKE[:0], np.zeros((0, 2))),
+        Block(AWAKE, np.zeros((4, 2)), np.zeros((3, 2))),
+        Block(AWAKE, np.zeros((4, 2)), np.full((4, 2), "0")),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_a_world_that_yields_no_rounds_is_refused(block: Any) -> None:
     with pytest.raises(SimulationError, match="must be"):

@@ -1,6 +1,6 @@
 """How a run of duels is played: blocks of rounds through the compiled loop, or one at a time against an adversary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock
 
 DUEL_REGRETS = ("dueling",)
 ROUNDS = 16384  # of a block: enough to forget what a block costs, few enough for the cache of a core
+STRIDE = 64  # rounds in plain Python between two looks at whether to stop
 
 
 class DuelTally:
@@ -36,18 +37,30 @@ class DuelTally:
 
 
 def duel_regrets(
-    policy: DuelingPolicy, world: Any, world_stream: np.random.Generator, learner_stream: np.random.Generator
+    policy: DuelingPolicy,
+    world: Any,
+    world_stream: np.random.Generator,
+    learner_stream: np.random.Generator,
+    rounds: int,
+    look: Callable[[], None],
 ) -> Iterator[tuple[Floats]]:
-    """Let a policy play blocks of rounds, for ever or as long as the world lasts; yield the regret of each round."""
+    """Let a policy play `rounds` rounds, or as many as the world lasts; yield the regret of each, in blocks.
+
+    `look` is called now and then and raises where the work is to be given up.
+    """
     state = policy.start(world.n_arms, world.size)
     play_on = step(policy, "play", state, world.n_arms)
     fields, pick = policy.fields(state, world.n_arms), empty_pick(world.size, world.n_arms)
+    stride = ROUNDS if policy.kernels is not None else STRIDE
 
     def regrets(block: DuelBlock) -> tuple[Floats, Ints]:
         choices = np.zeros((block.which.size, world.size), np.int64)
-        play_on(*block, learner_stream, choices, pick, fields)
-        if (choices[:, 0] == NO_LAW).any():
-            raise ValueError(must_be(f"law of {policy!r}", LAW, pick.laws))
+        for start in range(0, len(choices), stride):
+            look()
+            part = slice(start, start + stride)
+            play_on(*_part(block, part), learner_stream, choices[part], pick, fields)
+            if (choices[part, 0] == NO_LAW).any():
+                raise ValueError(must_be(f"law of {policy!r}", LAW, pick.laws))
         found = np.empty(block.which.size)
         add_regrets(*block[:4], choices, found)
         return found, choices
@@ -55,18 +68,28 @@ def duel_regrets(
     if isinstance(world, AdaptiveDuelWorld):
         run = world.start(world_stream)
         which = np.zeros(1, np.int64)
-        while True:
+        for _ in range(rounds):
             masks, laws = np.asarray(run.pairs())[np.newaxis], np.asarray(run.preferences())[np.newaxis]
-            block = _trusted(world, DuelBlock(masks, which, laws, which, world_stream.random(1)))
+            block = _trusted(world, DuelBlock(masks, which, laws, which, world_stream.random(1)), 1)
             found, choices = regrets(block)
             run.played(choices[0].tolist())
             yield (found,)
+        return
     for block in world.blocks(world_stream, ROUNDS):
-        yield (regrets(_trusted(world, block))[0],)
+        found, _ = regrets(_trusted(world, block, rounds))
+        yield (found,)
+        rounds -= found.size
+        if rounds == 0:
+            return
 
 
-def _trusted(world: Any, block: Any) -> DuelBlock:
-    """Return a block of somebody's world as compiled code takes it, if it is what a world must yield."""
+def _part(block: DuelBlock, part: slice) -> DuelBlock:
+    """Return some of the rounds of a block."""
+    return DuelBlock(block.pair_sets, block.which[part], block.preferences, block.law[part], block.coins[part])
+
+
+def _trusted(world: Any, block: Any, most: int) -> DuelBlock:
+    """Return the first `most` rounds of a block as compiled code takes them, if it is what a world must yield."""
     if not isinstance(block, DuelBlock):
         raise TypeError(must_be("block", f"a DuelBlock from {world!r}", block))
     rule = f"from {world!r}"
@@ -84,6 +107,7 @@ def _trusted(world: Any, block: Any) -> DuelBlock:
     if found.coins.ndim != 1 or not found.which.shape == found.law.shape == found.coins.shape or not found.coins.size:
         sizes = found.which.shape, found.law.shape, found.coins.shape
         raise ValueError(must_be("block", f"a row and a coin for each of one or more rounds {rule}", sizes))
+    found = _part(found, slice(most))
     if not call(_sound, *found):
         words = "symmetric pairs, somebody to play, preferences that sum to one, rows of the tables, coins in [0, 1)"
         raise ValueError(must_be("block", f"{words} {rule}", block))

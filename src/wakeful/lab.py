@@ -7,11 +7,11 @@ one changes nothing for the others.
 import logging
 import math
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from wakeful.policy import Policy, a_policy
 from wakeful.recipe import Recipe
 from wakeful.results import Results
 from wakeful.tally import REGRETS
-from wakeful.units import Outcome, Unit, compile_for, run_unit
+from wakeful.units import Outcome, Unit, compile_for
+from wakeful.workers import answers
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld, a_duel_world
 from wakeful.worlds.world import AdaptiveWorld, World, a_world
 
@@ -90,12 +91,11 @@ def simulate(
     kept = _regrets(regrets, world)
     marks = _checkpoints(checkpoints, rounds)
     _check_memory(runs, len(named), len(kept), len(marks))
-    units = [u for policy in named.values() for u in _units(policy, world, rounds, runs, seed, kept, marks, pseudo)]
-    outcomes = _all_outcomes(units, executor, jobs, store, progress)
-    shape = (len(named), runs, len(kept), len(marks))
-    curves = np.concatenate([outcome["curves"] for outcome in outcomes]).reshape(shape)
-    sums = np.stack([outcome["internal"] for outcome in outcomes])
-    internal = sums.reshape(len(named), len(units) // len(named), *sums.shape[1:]).sum(axis=1) / runs
+    parts = [list(_units(policy, world, rounds, runs, seed, kept, marks, pseudo)) for policy in named.values()]
+    outcomes = iter(_all_outcomes([unit for units in parts for unit in units], executor, jobs, store, progress))
+    found = [list(islice(outcomes, len(units))) for units in parts]  # a policy in plain Python has more units
+    curves = np.stack([np.concatenate([outcome["curves"] for outcome in own]) for own in found])
+    internal = np.stack([np.stack([outcome["internal"] for outcome in own]).sum(axis=0) / runs for own in found])
     return Results(
         policies={name: repr(policy) for name, policy in named.items()},
         world=repr(world),
@@ -125,27 +125,19 @@ def _all_outcomes(
     total = sum(unit.cost for unit in units)
     done = total - sum(units[n].cost for n in left)
     _compile(units[n] for n in left)
-    pending: dict[Future[Outcome], int] = {}
-    with _pool(executor, [units[n] for n in left], jobs) as (pool, *stop):
-        try:
-            for n in left:
-                pending[pool.submit(run_unit, units[n], *stop)] = n
-            for future in as_completed(pending):
-                n = pending[future]
-                problem = future.exception()
-                if problem is not None:
-                    failed[n] = problem
-                else:
-                    found[n] = future.result()
-                    _keep(folder, units[n], found[n])
-                done += units[n].cost
-                if progress is not None:
-                    progress(done, total)
-        except BaseException:
-            _cancel(pending)
-            for flag in stop:
-                flag.set()
-            raise
+    asked = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
+    workers = max(1, min(asked, len(left)))  # a worker without a unit only costs memory
+    with closing(answers([units[n] for n in left], executor, workers)) as finished:
+        for place, answer in finished:
+            n = left[place]
+            if isinstance(answer, BaseException):
+                failed[n] = answer
+            else:
+                found[n] = answer
+                _keep(folder, units[n], answer)
+            done += units[n].cost
+            if progress is not None:
+                progress(done, total)
     if failed:
         raise _failure(units, failed) from failed[min(failed)]
     return [outcome for outcome in found if outcome is not None]
@@ -165,31 +157,6 @@ def _compile(units: Iterable[Unit]) -> None:
         if unit.policy not in done:
             done.append(unit.policy)
             compile_for(unit)
-
-
-def _cancel(pending: Iterable[Future[Any]]) -> None:
-    """Take back what has not begun."""
-    for future in pending:
-        future.cancel()
-
-
-@contextmanager
-def _pool(executor: Executor | None, units: list[Unit], jobs: int | None) -> Iterator[tuple[Any, ...]]:
-    """Yield the executor given, else one for all cores: threads for compiled policies, processes for others.
-
-    With threads there is also a flag that stops them between two blocks.
-    """
-    if executor is not None:
-        yield (executor,)
-        return
-    asked = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
-    workers = max(1, min(asked, len(units)))  # a worker without a unit only costs memory
-    if any(unit.steps for unit in units) and workers > 1:
-        with ProcessPoolExecutor(workers) as processes:
-            yield (processes,)
-    else:
-        with ThreadPoolExecutor(workers) as threads:
-            yield (threads, threading.Event())
 
 
 def _cores() -> int:

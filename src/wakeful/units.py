@@ -5,23 +5,23 @@ blocks whose size depends on the number of arms alone, so a run is the same wher
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from wakeful.compile import call
+from wakeful.bandit_units import bandit_rounds
 from wakeful.duel_policy import step
 from wakeful.duel_units import DuelTally, duel_regrets
-from wakeful.entries import Floats, Ints, Mask
+from wakeful.entries import Floats, Ints
 from wakeful.fingerprint import NotIdentifiedError, fingerprint, say_once
-from wakeful.inputs import must_be, numbers, truths
+from wakeful.inputs import must_be
 from wakeful.play import runner
 from wakeful.policy import Policy, a_policy
 from wakeful.tally import Tally
-from wakeful.worlds import AdaptiveWorld, Block, World
+from wakeful.worlds import AdaptiveWorld, World
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld
 
 CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
@@ -76,8 +76,13 @@ class Unit:
 def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
     """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets.
 
-    It gives up between two blocks once `stop` is set.
+    It gives up between two blocks, or every few rounds in plain Python, once `stop` is set.
     """
+
+    def look() -> None:
+        if stop is not None and stop.is_set():
+            raise InterruptedError("the simulation was interrupted")
+
     n_arms = unit.world.n_arms
     curves = np.empty(unit.shape)
     internal = np.zeros((n_arms, n_arms) if "internal" in unit.regrets else (0, 0))
@@ -85,9 +90,7 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
         tally: Any = (DuelTally if unit.duels else Tally)(n_arms, unit.regrets)
         mark = 0
         done = 0
-        for piece in _pieces(unit, run):
-            if stop is not None and stop.is_set():
-                raise InterruptedError("the simulation was interrupted")
+        for piece in _pieces(unit, run, look):
             tally.add(*piece)
             done += piece[-1].size
             if done == unit.checkpoints[mark]:
@@ -149,84 +152,29 @@ def streams(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generat
 Piece = tuple[Any, ...]  # arrays with a row for each round: what a tally adds
 
 
-def _pieces(unit: Unit, run: int) -> Iterator[Piece]:
+def _pieces(unit: Unit, run: int, look: Callable[[], None]) -> Iterator[Piece]:
     """Yield the rounds of one run in pieces, none of which reaches over a checkpoint."""
     marks = iter(unit.checkpoints)
-    left = goal = next(marks)
-    for piece in _played(unit, run):
+    mark, done = next(marks), 0
+    for piece in _played(unit, run, look):
         start, size = 0, piece[-1].size
         while start < size:
-            stop = min(size, start + left)
+            look()
+            stop = min(size, start + mark - done)
             yield tuple(array[start:stop] for array in piece)
-            left, start = left - (stop - start), stop
-            if left == 0:
-                last, goal = goal, next(marks, unit.rounds)
-                left = goal - last
-                if left == 0:
-                    return
+            done, start = done + stop - start, stop
+            if done == mark:
+                mark = next(marks, unit.rounds)
 
 
-def _played(unit: Unit, run: int) -> Iterator[Piece]:
-    """Let the policy play blocks of rounds, for ever or as long as the world lasts.
+def _played(unit: Unit, run: int, look: Callable[[], None]) -> Iterator[Piece]:
+    """Let the policy play the rounds of a run, or as many as the world has, in blocks.
 
     Of bandits: who was awake, the losses that regrets are about, the choices. Of duels: the regrets.
     """
     world_stream, learner_stream = streams(unit.seed, run)
     if unit.duels:
-        yield from duel_regrets(unit.policy, unit.world, world_stream, learner_stream)
-        return
-    n_arms = unit.world.n_arms
-    size = max(16, CELLS // n_arms)
-    if isinstance(unit.world, AdaptiveWorld):
-        yield from _answered(unit, world_stream, learner_stream, size)
-        return
-    play_on = runner(unit.policy, unit.policy.start(n_arms), n_arms)
-    for block in unit.world.blocks(world_stream, size):
-        mask, values, expected = _trusted(unit.world, block)
-        choices = play_on(mask, values, learner_stream)
-        yield mask, expected if expected is not None and unit.pseudo else values, choices
-
-
-def _trusted(world: Any, block: Any) -> Block:
-    """Return a block of somebody's world as compiled code takes it, if it is what a world must yield."""
-    if not isinstance(block, Block):
-        raise TypeError(must_be("block", f"a Block from {world!r}", block))
-    mask = np.ascontiguousarray(truths("block.awake", block.awake, f"truth values from {world!r}"))
-    values = np.ascontiguousarray(numbers("block.losses", block.losses, f"numbers from {world!r}"))
-    if mask.ndim != 2 or mask.shape[1] != world.n_arms or values.shape != mask.shape:
-        shapes = mask.shape, values.shape
-        raise ValueError(must_be("block", f"of arrays (rounds, {world.n_arms}) from {world!r}", shapes))
-    if not call(_sound, mask, values):
-        rule = f"rounds from {world!r} with somebody awake, whose losses are between 0 and 1"
-        raise ValueError(must_be("block", rule, block))
-    return Block(mask, values, block.expected)
-
-
-def _sound(awake: Mask, losses: Floats) -> bool:
-    """Whether somebody is awake in every round, with losses between 0 and 1; no branch to mispredict."""
-    nobody, wild = False, False
-    for t in range(len(awake)):
-        somebody = False
-        for k in range(awake.shape[1]):
-            somebody |= awake[t, k]
-            wild |= awake[t, k] & (not (losses[t, k] >= 0.0) & (losses[t, k] <= 1.0))
-        nobody |= not somebody
-    return not (nobody | wild)
-
-
-def _answered(
-    unit: Unit, world_stream: np.random.Generator, learner_stream: np.random.Generator, size: int
-) -> Iterator[Piece]:
-    """Let the policy and an adaptive world play against each other, one round at a time."""
-    n_arms = unit.world.n_arms
-    state = unit.policy.start(n_arms)
-    play_on = runner(unit.policy, state, n_arms)
-    world = unit.world.start(world_stream)
-    while True:
-        awake, losses = np.empty((size, n_arms), np.bool_), np.empty((size, n_arms))
-        choices = np.empty(size, np.int64)
-        for t in range(size):
-            awake[t] = world.awake()
-            losses[t] = world.losses(unit.policy.probabilities(state, awake[t]))
-            choices[t] = play_on(awake[t : t + 1], losses[t : t + 1], learner_stream)[0]
-        yield awake, losses, choices
+        return duel_regrets(unit.policy, unit.world, world_stream, learner_stream, unit.rounds, look)
+    size = max(16, CELLS // unit.world.n_arms)
+    given = (world_stream, learner_stream, unit.rounds, size, unit.pseudo, look)
+    return bandit_rounds(unit.policy, unit.world, *given)

@@ -1,10 +1,11 @@
 # make reproduce: the paper as a program, into wakeful-report; make test: everything that must hold;
+# make minimum: a smoke test on the oldest versions of libraries that we allow (part of make test);
 # make bench: the numbers of docs/benchmarks.md. Needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test bench format clean
+.PHONY: reproduce test minimum bench format clean
 
 reproduce: $(VENV)/ready
 	$(BIN)/wakeful reproduce $(ARGS)
@@ -13,7 +14,11 @@ test: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(MAKE) --no-print-directory minimum
 	$(BIN)/pytest
+
+minimum: $(VENV)/minimum/ready
+	NUMBA_CACHE_DIR=$(VENV)/minimum/cache $(VENV)/minimum/bin/python tests/smoke.py
 
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[bench]"
@@ -22,6 +27,12 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/paper_values.py
 	$(BIN)/python benchmarks/duels.py
+
+$(VENV)/minimum/ready: pyproject.toml $(VENV)/ready
+	$(PYTHON) -m venv $(VENV)/minimum
+	$(BIN)/python tests/minimum_versions.py > $(VENV)/minimum/versions.txt
+	$(VENV)/minimum/bin/pip install --quiet --disable-pip-version-check -r $(VENV)/minimum/versions.txt -e .
+	touch $@
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .

@@ -1,5 +1,6 @@
 """`wakeful reproduce` from end to end, small: whole, resumed, refused; and duels at their reference values."""
 
+import io
 import json
 import math
 import os
@@ -19,7 +20,7 @@ from wakeful import atomic, cli, worlds
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
 from wakeful.paper.experiments import experiments, sparring
-from wakeful.paper.progress import Bars
+from wakeful.paper.progress import Bars, Lines
 from wakeful.results import Results
 
 SMALL = ["reproduce", "--quick", "--runs", "2", "--only", "dependent", "--only", "figure-5"]
@@ -277,6 +278,31 @@ def test_bars_move_together_and_end_together() -> None:
     assert overall.n == 40.0
     with Bars().part("three", 5) as nothing:
         assert nothing is None
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
+    now, stream = iter([0.0, 0.0, *range(0, 40, 4)]), io.StringIO()
+    shown = Lines(40, stream, every=10.0, clock=lambda: next(now))
+    with shown.part("one", 30) as move:
+        assert move is not None
+        for done in range(1, 7):
+            move(done, 6)
+    with shown.part("two", 10):
+        pass
+    assert stream.getvalue().splitlines() == [
+        "wakeful reproduce:   0 % after 0 s, now one",
+        "wakeful reproduce:  38 % after 12 s, now one",
+        "wakeful reproduce:  75 % after 24 s, now one",
+        "wakeful reproduce: 100 % after 36 s, now two",
+    ]
+
+
+def test_progress_is_told_where_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    only = ["reproduce", "--quick", "--runs", "1", "--only", "rock-paper-scissors", "--out"]
+    assert cli.main([*only, str(tmp_path / "told")]) == 0
+    assert "wakeful reproduce:   0 % after 0 s, now rock-paper-scissors" in capsys.readouterr().err
+    assert cli.main([*only, str(tmp_path / "quiet"), "--quiet"]) == 0
+    assert "wakeful reproduce:" not in capsys.readouterr().err
 
 
 def test_what_is_no_number_is_null_in_json(tmp_path: Path) -> None:

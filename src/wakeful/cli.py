@@ -111,7 +111,7 @@ def _add_reproduce(commands: Any) -> None:
     run.add_argument("--only", action="append", default=[], metavar="FIGURE", help="a figure or experiment; many times")
     run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")
     run.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, tcp://...")
-    run.add_argument("--quiet", action="store_true", help="no progress bars")
+    run.add_argument("--quiet", action="store_true", help="no progress on stderr")
 
 
 def _reproduce(options: argparse.Namespace) -> None:

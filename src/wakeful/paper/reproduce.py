@@ -15,7 +15,7 @@ from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import VERDICTS, Claim, Section
 from wakeful.paper.experiments import RUNS, experiments
-from wakeful.paper.progress import Bars, bars
+from wakeful.paper.progress import Shown, bars
 from wakeful.paper.sections import drawn
 from wakeful.results import Results
 
@@ -63,7 +63,7 @@ def reproduce(
         only: experiments or figures, by name; nothing: all
         jobs: how many units of work at a time without an executor
         executor: like `concurrent.futures.Executor`, such as Dask's
-        quiet: whether there are no progress bars
+        quiet: whether progress is not told on stderr
         command: how the manifest says this was called
     """
     whole("seed", seed, "a whole number from 0", 0)
@@ -147,7 +147,7 @@ def table(done: Reproduced) -> str:
     return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
 
 
-def _found(bench: Bench, weights: Mapping[str, int], shown: Bars) -> tuple[dict[str, Any], dict[str, float]]:
+def _found(bench: Bench, weights: Mapping[str, int], shown: Shown) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what each experiment and study found, and how many seconds it took."""
     known = {experiment.id: experiment for experiment in experiments()}
     findings: dict[str, Any] = {}

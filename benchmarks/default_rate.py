@@ -39,10 +39,10 @@ WORLDS: tuple[Any, ...] = (
 BASELINES: dict[str, wk.Policy] = {
     "SleepingUCB(2)": wk.SleepingUCB(2.0),
     "SleepingUCB(0.5)": wk.SleepingUCB(0.5),
-    "SleepingExp3G": wk.SleepingExp3G(),
-    "SBExp3": wk.SBExp3(),
+    "SleepingExp3G()": wk.SleepingExp3G(),
+    "SBExp3()": wk.SBExp3(),
     "PerSet(SleepingUCB(0.5))": wk.PerSet(wk.SleepingUCB(0.5)),
-    "PerSet(SBExp3)": wk.PerSet(wk.SBExp3()),
+    "PerSet(SBExp3())": wk.PerSet(wk.SBExp3()),
 }
 
 

@@ -1,5 +1,6 @@
 """All of `wakeful reproduce`, tiny: every claim is there, every figure is drawn, every verdict can turn."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 
 import browser
+import wakeful as wk
 from test_report import RENDERED, Outline, binary
 from wakeful import games, regret
 from wakeful.entries import Floats
 from wakeful.paper import line_twelve, reproduce, theory, theory_claims
 from wakeful.paper.claims import RULES, Rule, judged
-from wakeful.paper.contents import CLAIM, FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim, Section
+from wakeful.paper.contents import CLAIM, FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim, Section, counted
 from wakeful.paper.evidence import Checked
 from wakeful.paper.experiments import (
     CORRECTED,
@@ -31,7 +33,9 @@ from wakeful.paper.experiments import (
     Experiment,
     experiments,
 )
+from wakeful.paper.markup import plain
 from wakeful.paper.sections import drawn
+from wakeful.paper.verdicts import Interval, short
 from wakeful.results import Results
 
 IDS = (
@@ -142,13 +146,15 @@ def test_every_row_is_whole(tiny: Tiny) -> None:
             assert part.strip() == part != "", claim.id
             assert "nan" not in part.lower().split(), claim.id
         assert claim.numbers["quick"] is True
-        assert claim.measured.replace("`", "") in words, claim.id
+        assert plain(claim.measured) in words, claim.id
 
 
 def test_every_figure_is_drawn_and_in_the_page(tiny: Tiny) -> None:
     assert len(tiny.pictures) == len(set(tiny.pictures)) >= 12
     files = {path.name for path in (tiny.done.out / "figures").iterdir()}
-    assert files == {f"{name}.{ending}" for name in tiny.pictures for ending in ("svg", "png")}
+    narrow = [f"{picture.name}-narrow" for part in tiny.sections for picture in part.pictures if picture.narrow]
+    assert len(narrow) == 6, "figures 2, 3 and 4, with and without our policies"
+    assert files == {f"{name}.{ending}" for name in (*tiny.pictures, *narrow) for ending in ("svg", "png")}
     assert all((tiny.done.out / "figures" / name).stat().st_size > 1_000 for name in files)
     page = Outline(tiny.page.read_text(encoding="utf-8"))
     assert page.tags["figure"] == len(tiny.pictures)
@@ -161,9 +167,74 @@ def test_the_closing_table_has_every_claim(tiny: Tiny) -> None:
     rows = [line for line in lines if line.startswith((HOLDS, IN_PART, FAILS))]
     for claim, row in zip(tiny.claims, rows, strict=True):
         assert row.split(f"{claim.id} (")[0].strip() == claim.verdict
-    for verdict in (HOLDS, IN_PART, FAILS):
-        count = f"{sum(claim.verdict == verdict for claim in tiny.claims)} {verdict}"
-        assert any(line.startswith("Claims: ") and count in line for line in lines), count
+    holding = sum(claim.verdict == HOLDS for claim in tiny.claims)
+    assert any(line.startswith(f"{holding} claims hold, ") for line in lines)
+    assert f"{counted(tiny.claims)}." in lines
+
+
+def test_no_formula_is_left_as_it_is_typed(tiny: Tiny) -> None:
+    text = re.sub(r"<(style|svg|code|math)\b.*?</\1>", "", tiny.page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    seen = " ".join(re.split(r"<[^>]*>", text[: text.index('class="manifest"')]))
+    assert "<math" in tiny.page.read_text(encoding="utf-8")
+    assert re.findall(r"\S*(?:sqrt\(|\w_\w|\w\^|-&gt;|&lt;=|!=|\|)\S*", seen) == []
+
+
+def test_no_two_columns_have_the_same_name(tiny: Tiny) -> None:
+    for section in tiny.sections:
+        for table in section.tables:
+            assert len(set(table.header)) == len(table.header), table.caption
+            for notion in ("policy", "internal", "external", "ordering", "dueling"):
+                assert notion not in table.header[1:], table.caption
+
+
+def test_every_label_has_its_code_and_one_only(tiny: Tiny) -> None:
+    section = next(section for section in tiny.sections if section.id == "labels")
+    rows = [(label, code.strip("`")) for label, code, _ in section.tables[0].rows]
+    for found in tiny.findings.values():
+        if isinstance(found, Results):
+            assert {(label, code) for label, code in found.policies.items()} <= set(rows)
+    codes = {label: [code for other, code in rows if other == label] for label, _ in rows}
+    assert {label for label, found in codes.items() if len(found) > 1} <= {PRINTED, CORRECTED, SHARPENED}
+    for label in codes:
+        if label.endswith(")") and "paper" not in label:
+            assert repr(eval(label, vars(wk))) == codes[label][0], "a label that is code makes the policy"
+    assert codes[SI] == [repr(wk.SIExp3(eta="sqrt", exploration=0))]
+
+
+def test_every_caption_says_how_it_was_made(tiny: Tiny) -> None:
+    for section in tiny.sections:
+        for picture in section.pictures:
+            assert picture.caption.endswith("."), picture.name
+            assert picture.made.endswith("."), picture.name
+
+
+def numbers_of(value: Any) -> Iterator[Interval]:
+    """Yield every exponent among the numbers of a claim, however deep."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from numbers_of(inner)
+    elif isinstance(value, list) and value and isinstance(value[0], list):
+        for inner in value:
+            yield from numbers_of(inner)
+    elif isinstance(value, list):
+        yield Interval(*value)
+
+
+@pytest.mark.parametrize(
+    ("claim", "figures"),
+    [
+        ("dependence-long", ["dependent-long"]),
+        ("internal-root", ["theorem-1-dependent", "theorem-1-switching"]),
+        ("duels-root", ["duels-awake"]),
+    ],
+)
+def test_figures_and_claims_have_the_same_exponents(tiny: Tiny, claim: str, figures: list[str]) -> None:
+    numbers = next(one.numbers for one in tiny.claims if one.id == claim)
+    said = [short(one.mean) for key in ("exponent", "exponents") for one in numbers_of(numbers.get(key))]
+    drawn_ = " ".join((tiny.done.out / "figures" / f"{name}.svg").read_text(encoding="utf-8") for name in figures)
+    shown = drawn_.replace("\N{MINUS SIGN}", "-")
+    assert said
+    assert all(f"T^{one}<" in shown for one in said), (said, re.findall(r"T\^[^<]*", shown))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ import browser
 import wakeful as wk
 from wakeful import plots
 from wakeful.paper import report
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, UNTESTED, Claim, Picture, Section, Table
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, UNTESTED, Claim, Picture, Section, Table, Term
+from wakeful.paper.inline_svg import inline
 
 WINDOWS = {"desktop": 1280, "phone": 360, "smallest": 320}
 NASTY = '<script>alert("x")</script> & `a < b`'
@@ -33,13 +34,21 @@ MANIFEST = {
 
 
 def sections() -> tuple[Section, ...]:
-    """Return what a report has: figures of every kind, narrow and wide, and a table wider than a phone."""
+    """Return what a report has: figures of every kind, narrow and wide, a table wider than a phone, and terms."""
     numbers = tuple(f"{n},000 [1, 2]" for n in range(9))
     table = Table("regrets", ("policy", *("mean" for _ in numbers)), (("SI-EXP3", *numbers), (NASTY, *numbers)))
     names = ("relations", "curves", "heat", "strip", "wide")
-    pictures = tuple(Picture(name, f"What {name} shows, {NASTY}", f'"{name}" & more') for name in names)
+    pictures = tuple(
+        Picture(name, f"What {name} shows, {NASTY}", f'"{name}" & more', "How it was made.", name == "wide")
+        for name in names
+    )
     first = Section("figure-1", f"Figure 1 {NASTY}", (f"Text with `code`, {NASTY}",), pictures[:1])
-    return first, Section("figure-2", "Figure 2", ("More.",), pictures[1:], (table,))
+    terms = (Term("regret, R", f"At most 2 sqrt(T log K), {NASTY}"), Term("awake", "See [regret](#term-regret)."))
+    return (
+        first,
+        Section("figure-2", "Figure 2", ("More.",), pictures[1:], (table,)),
+        Section("glossary", "Words", terms=terms),
+    )
 
 
 def draw(folder: Path) -> None:
@@ -54,6 +63,7 @@ def draw(folder: Path) -> None:
         "heat": plots.internal_heat_map(results, "UCB"),
         "strip": plots.availability_strip(np.eye(4, dtype=np.bool_), np.arange(4)),
         "wide": plots.curve_panels([(str(n), results) for n in range(3)], columns=3),
+        "wide-narrow": plots.curve_panels([(str(n), results) for n in range(3)]),
     }
     folder.mkdir()
     for name, figure in figures.items():
@@ -95,10 +105,17 @@ class Outline(HTMLParser):
         self.ids: list[str] = []
         self.links: set[str] = set()
         self.words = ""
+        self.order: list[str] = []  # figures and sections as they come
+        self._in_formula = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags[tag] += 1
+        if tag == "math":
+            self._in_formula = True
+            self.words += dict(attrs)["alttext"] or ""
+        if tag in {"figure", "h2"}:
+            self.order.append(dict(attrs)["id"] or "")
         for name, value in attrs:
             if name == "id":
                 self.ids.append(value or "")
@@ -106,8 +123,11 @@ class Outline(HTMLParser):
                 self.links.add((value or "") if name != "aria-labelledby" else f"#{value}")
             self.links |= {f"#{name}" for name in re.findall(r"url\(#(.+?)\)", value or "")}
 
+    def handle_endtag(self, tag: str) -> None:
+        self._in_formula &= tag != "math"
+
     def handle_data(self, data: str) -> None:
-        self.words += data
+        self.words += "" if self._in_formula else data
 
 
 def test_everything_is_there_and_escaped(folder: Path) -> None:
@@ -116,6 +136,7 @@ def test_everything_is_there_and_escaped(folder: Path) -> None:
     assert page.tags["script"] == 0
     assert page.tags["figure"] == page.tags["figcaption"] == 5
     assert page.tags["caption"] == page.tags["table"] == 2
+    assert page.tags["dt"] >= 2
     for claim in CLAIMS:
         for words in (claim.where, claim.measured, claim.verdict, claim.reason):
             assert words in page.words
@@ -129,6 +150,31 @@ def test_ids_are_unique_and_links_lead_somewhere_in_the_page(folder: Path) -> No
     assert len(set(page.ids)) == len(page.ids)
     assert {link for link in page.links if link.removeprefix("#") not in page.ids} == set()
     assert {"#claim-three", "#figure-2", "#again"} <= page.links
+
+
+def test_figures_come_before_claims_and_what_one_looks_up_after_them(folder: Path) -> None:
+    order = Outline((folder / "report.html").read_text(encoding="utf-8")).order
+    figures = [name for name in order if name.startswith("figure-") and name not in {"figure-1", "figure-2"}]
+    assert len(figures) == 5
+    assert max(map(order.index, figures)) < order.index("claims") < order.index("glossary") < order.index("again")
+
+
+def test_what_does_not_hold_is_counted_and_linked(tmp_path: Path) -> None:
+    asked = Claim("five", "Remark 1 & more", "a question", "no", FAILS, "a witness", kind=QUESTION)
+    report.write(tmp_path, "t", (), [*CLAIMS, asked], {}, quick=False)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    summary = text[: text.index('id="contents"')]
+    assert "1 claim holds, 1 holds in part, 2 do not hold, 1 is not tested here." in summary
+    assert set(re.findall(r'href="#claim-(\w+)"', summary)) == {"two", "three", "four", "five"}
+    assert "Remark 1 &amp; more</a> (open question)" in summary
+
+
+def test_a_caption_says_what_is_shown_and_then_how_it_was_made(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, re.DOTALL)
+    assert len(captions) == 5
+    for caption in captions:
+        assert re.fullmatch(r'<p>What \w+ shows, .*</p><p class="made">How it was made.</p>', caption, re.DOTALL)
 
 
 def test_the_same_input_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -154,7 +200,7 @@ def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><image href="http://example.org/x.png"/></svg>'
     (tmp_path / "far.svg").write_text(svg)
     with pytest.raises(ValueError, match="href in a figure must be inside the file"):
-        report.inline(tmp_path / "far.svg", "a-", "far")
+        inline(tmp_path / "far.svg", "a-", "far")
     assert not (tmp_path / "report.html").exists()
 
 
@@ -189,10 +235,11 @@ def test_words_and_lines_can_be_seen_by_day_and_by_night() -> None:
     assert {f"x{colour[1:].lower()}" for colour in (plots.INK, plots.FAINT)} <= set(night)
 
 
-RENDERED = """[...document.querySelectorAll('figure .drawing > svg')].map(svg => {
+SEEN = "[...document.querySelectorAll('figure > div > svg')].filter(svg => svg.getClientRects().length)"
+RENDERED = f"""{SEEN}.map(svg => {{
     const box = svg.getBoundingClientRect(), parts = [...svg.querySelectorAll('path, text')];
-    return {width: box.width, height: box.height, drawn: parts.filter(part => part.getBBox().width > 0).length};
-})"""
+    return {{width: box.width, height: box.height, drawn: parts.filter(part => part.getBBox().width > 0).length}};
+}})"""
 
 
 COLOURS = """[getComputedStyle(document.body).backgroundColor,
@@ -224,6 +271,40 @@ def test_every_figure_is_drawn_and_no_page_is_too_wide(
     low, high = (ground, words) if dark else (words, ground)
     assert low < 0.2
     assert high > 0.8
+
+
+def test_the_first_figure_is_near_the_top(chromium: browser.Browser, folder: Path) -> None:
+    top = "document.querySelector('figure').getBoundingClientRect().top"
+    address = (folder / "report.html").as_uri()
+    assert chromium.open(address, 1280).evaluate(top) < 2 * 900
+    assert chromium.open(address, 360).evaluate(top) < 3 * 900
+
+
+PANELS = """[...document.querySelectorAll('#figure-wide svg')].filter(svg => svg.getClientRects().length).map(svg =>
+    [...svg.querySelectorAll('[id*="--axes_"]')].map(axes => axes.getBoundingClientRect())
+    .map(box => [box.x, box.y]))"""
+
+
+def test_panels_stand_side_by_side_where_there_is_room(chromium: browser.Browser, folder: Path) -> None:
+    address = (folder / "report.html").as_uri()
+    ((one, two, three),) = chromium.open(address, 1280).evaluate(PANELS)
+    assert one[0] + 100 < two[0] < three[0] - 100
+    assert abs(one[1] - three[1]) < 20
+    ((one, two, three),) = chromium.open(address, 360).evaluate(PANELS)
+    assert one[1] + 50 < two[1] < three[1] - 50
+    assert abs(one[0] - three[0]) < 20
+
+
+FORMULA = """(() => { const root = document.querySelector('.glossary msqrt'), box = root.getBoundingClientRect();
+    return [root.namespaceURI, box.width, box.height, root.closest('math').getAttribute('alttext')]; })()"""
+
+
+def test_formulas_are_drawn_by_the_browser(chromium: browser.Browser, folder: Path) -> None:
+    space, width, height, typed = chromium.open((folder / "report.html").as_uri(), 1280).evaluate(FORMULA)
+    assert space == "http://www.w3.org/1998/Math/MathML"
+    assert width > 30
+    assert height > 10
+    assert typed == "2 sqrt(T log K)"
 
 
 def test_claims_are_a_table_on_a_desktop_and_cards_on_a_phone(chromium: browser.Browser, folder: Path) -> None:

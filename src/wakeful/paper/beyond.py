@@ -1,6 +1,6 @@
 """Sections beyond the paper: long horizons, bounds over measured regret, games, adversarial losses, other pairs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,28 @@ SLOPES = (
 )
 
 
+def name_of(notion: str) -> str:
+    """Return how a notion of regret is called in sentences."""
+    return "duel" if notion == "dueling" else notion
+
+
+def extremes(found: Results, notion: str, policies: Iterable[str] | None = None) -> str:
+    """Return "S-EXP3 has the least (194), S-UCB the most (400)": the means at the last round."""
+    chosen = [name for name in policies or found.policies if name in found.policies]
+    ends = {name: float(found.final(notion, name).mean()) for name in chosen}
+    least, most = min(chosen, key=ends.__getitem__), max(chosen, key=ends.__getitem__)
+    return f"{least} has the least ({short(ends[least])}), {most} the most ({short(ends[most])})"
+
+
 def _long(findings: Findings) -> Drawn:
     """Return the dependent world over a long horizon."""
     found: Results = findings["dependent-long"]
     picture = Picture(
         "dependent-long",
-        f"Policy regret in the dependent world over {found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
+        "Policy regret in the dependent world over a long horizon; lower is better. At the end "
+        f"{extremes(found, 'policy')}.",
         f"Regret over rounds, logarithmic. At the end, {_ends(found, 'policy')}.",
+        f"{found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
     )
     rows = [
         (row.policy, short(row.mean), short(row.median), short(row.quantile_90), short(row.worst))
@@ -39,8 +54,9 @@ def _long(findings: Findings) -> Drawn:
     )
     text = (
         "At the paper's 1,000 rounds SI-EXP3 is far ahead. Its policy regret is not controlled by its internal regret "
-        "here: one rare draw, divided by its tiny probability, can freeze an expert for good. Implicit exploration "
-        "cures most of it; one learner for each awake set is the obvious competitor.",
+        "here: the loss of a rare choice is divided by its tiny probability, and the estimate may be so large that an "
+        "advice is never followed again. [Implicit exploration](#term-IX) cures most of it; one learner for each awake "
+        "set is the obvious competitor.",
     )
     section = Section("long", "A long horizon: the dependent world", text, (picture,), (table,))
     return Drawn(
@@ -64,10 +80,13 @@ def _theorem(findings: Findings) -> Drawn:
         pictures.append(
             Picture(
                 f"theorem-1-{name}",
-                f"Largest internal regret of SI-EXP3 with five learning rates, {name} world, {found.rounds:,} rounds, "
-                f"{found.runs} runs. Bounds are for a rate tuned to each horizon; the first three rates are tuned to "
-                f"the last round, and only their ends compare. {SLOPES} {LEGEND}",
+                f"Internal regret of SI-EXP3 with five learning rates in the {name} world, and two bounds above it. At "
+                f"the end {extremes(found, 'internal')}; Theorem 1 allows {short(float(bounds[0][1][-1]))}, the "
+                f"sharpened theorem {short(float(bounds[1][1][-1]))}.",
                 f"Internal regret over rounds, logarithmic. At the end, {_ends(found, 'internal')}.",
+                f"{found.rounds:,} rounds, {found.runs} runs. A bound is for a rate chosen for that many rounds; the "
+                "first three rates are chosen for the last round, so that only their ends compare with the bounds. "
+                f"{SLOPES} {LEGEND}",
             )
         )
         final = (found.rounds, arms)
@@ -102,15 +121,19 @@ def _switch(findings: Findings) -> Drawn:
     found: line_twelve.Switch = findings["line-12"]
     told = Picture(
         "line-12-told",
-        "Internal regret at the end of games of several lengths T: two arms, the best switches at T/4, both losses are "
-        "told, no chance. One line: weights multiplied as in line 12; the other: losses summed.",
+        "Internal regret of the two readings of Algorithm 1, at the end of games of several lengths T. In the longest "
+        f"{extremes(found.told, 'internal')}.",
         f"Internal regret over the length of the game. At the end, {_ends(found.told, 'internal')}.",
+        "Two arms, of which the best switches at T/4. The learner sees both losses, so nothing is random. One line: "
+        "weights are multiplied as in line 12; the other: losses are summed.",
     )
     held = Picture(
         "line-12-held",
-        f"Internal regret against an adversary who holds the odds of arm 1 at T/4, bandit feedback, {found.held.runs} "
-        f"runs. {LEGEND}",
+        "Internal regret of the two readings against an adversary who reacts, and the bound that is proven for sums. "
+        f"At the end {extremes(found.held, 'internal')}.",
         f"Internal regret over rounds, and a bound. At the end, {_ends(found.held, 'internal')}.",
+        "Two arms. The learner sees the loss of its own choice only, and the adversary keeps the odds of arm 1 at T/4. "
+        f"{found.held.rounds:,} rounds, {found.held.runs} runs. {LEGEND}",
     )
     text = (
         "With a learning rate that changes over time, line 12 of Algorithm 1 (multiply weights by exp(-eta_t lhat_t)) "
@@ -136,7 +159,10 @@ def _games(findings: Findings) -> Drawn:
     for name, values in found.against_nash.items():
         rows.append((name, "Nash", *(str(interval(values[:, -1, n])) for n in games), "-"))
     runs = len(found.random_games[name])
-    played = f"{last:,} rounds, {runs} runs, exploitability of the average play so far (0 is an equilibrium)"
+    played = (
+        f"{last:,} rounds, {runs} runs. The grey line falls as 1 over the square root of the rounds. {SLOPES} {LEGEND}"
+    )
+    own = {name: values.mean(axis=2) for name, values in found.self_play.items()}
     table = Table(
         f"Exploitability of the average play after {last:,} rounds, {runs} runs, with 95 % intervals, for each "
         "sub-game of Rock-Paper-Scissors and on average over those of random games; 0 is an equilibrium.",
@@ -146,15 +172,17 @@ def _games(findings: Findings) -> Drawn:
     pictures = (
         Picture(
             "nash-self-play",
-            "Self-play in Rock-Paper-Scissors with sleeping actions, mean over the four sub-games: "
-            f"{played}. The grey line falls as 1 over the square root of the rounds. {SLOPES} {LEGEND}",
+            "How far play is from an equilibrium when a policy plays Rock-Paper-Scissors with sleeping actions against "
+            f"itself: the exploitability of its average play so far, 0 being an equilibrium. {_exploited(own)}",
             "Exploitability over rounds, logarithmic, of four policies in self-play.",
+            f"Mean over the four sub-games. {played}",
         ),
         Picture(
             "nash-random",
-            f"Self-play in random games of five actions and four awake sets, mean over the sub-games: {played}. "
-            f"The grey line falls as 1 over the square root of the rounds. {SLOPES} {LEGEND}",
+            "The same in random games: the exploitability of the average play so far when a policy plays against "
+            f"itself. {_exploited(found.random_games)}",
             "Exploitability over rounds, logarithmic, of four policies in self-play.",
+            f"Games of five actions and four awake sets, drawn anew for each run; mean over the sub-games. {played}",
         ),
     )
     text = (
@@ -163,7 +191,6 @@ def _games(findings: Findings) -> Drawn:
         "as good as the equilibrium, so its average play need not be one where several actions are equally good.",
     )
     section = Section("nash", "Games: does play find the equilibria?", text, pictures, (table,))
-    own = {name: values.mean(axis=2) for name, values in found.self_play.items()}
     figures: dict[str, Callable[[], Any]] = {
         "nash-self-play": lambda: plots.exploitability_curves(found.rounds, own, "Self-play, Rock-Paper-Scissors"),
         "nash-random": lambda: plots.exploitability_curves(found.rounds, found.random_games, "Self-play, random games"),
@@ -171,14 +198,22 @@ def _games(findings: Findings) -> Drawn:
     return Drawn(section, figures)
 
 
+def _exploited(curves: Mapping[str, Any]) -> str:
+    """Return whose play is the least and the most exploitable at the end."""
+    ends = {name: float(values[:, -1].mean()) for name, values in curves.items()}
+    least, most = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+    return f"At the end {least} has the least ({short(ends[least])}), {most} the most ({short(ends[most])})."
+
+
 def _adversarial(findings: Findings) -> Drawn:
     """Return open question (i)."""
     found: Results = findings["adversarial"]
     picture = Picture(
         "adversarial",
-        "Ordering regret with mean losses that drift and arms that sleep independently, "
-        f"{found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
+        "Ordering regret where mean losses drift and arms sleep independently of them; lower is better. At the end "
+        f"{extremes(found, 'ordering')}.",
         f"Ordering regret over rounds, logarithmic. At the end, {_ends(found, 'ordering')}.",
+        f"{found.rounds:,} rounds, {found.runs} runs. {SLOPES} {LEGEND}",
     )
     text = (
         "Open question (i) of the paper: does low internal regret imply low ordering regret for adversarial losses and "
@@ -194,9 +229,10 @@ def _theorem_two(findings: Findings) -> Drawn:
     """Return Theorem 2 where it holds and where it does not."""
     cases = {"duels-awake": (10, "S x S, ten arms"), "path": (4, "The path 1 - 2 - 4 - 3")}
     captions = {
-        "duels-awake": "Duel regret where all pairs of awake arms are allowed, the bound of Theorem 2, whose proof is "
-        f"sound here, and the sharpened one, which is proved for such pairs only. {SLOPES}",
-        "path": "Duel regret where only neighbours on the path 1 - 2 - 4 - 3 may meet, and the bound of Theorem 2.",
+        "duels-awake": "Duel regret where all pairs of awake arms are allowed, the bound of Theorem 2, whose "
+        "proof is sound here, and the sharpened bound, which is proven for such pairs only.",
+        "path": "Duel regret where only neighbours on the path 1 - 2 - 4 - 3 may meet, and the bound of Theorem 2, "
+        "whose proof does not cover such pairs.",
     }
     figures: dict[str, Callable[[], Any]] = {}
     pictures = []
@@ -208,7 +244,9 @@ def _theorem_two(findings: Findings) -> Drawn:
         figures[name] = _duels(found, bounds, title, loglog=name == "duels-awake")
         ends = f"{_ends(found, 'dueling')}; bound {short(float(bounds[0][1][-1]))}"
         alt = f"Duel regret over rounds and the bound. At the end, {ends}."
-        pictures.append(Picture(name, f"{captions[name]} {found.rounds:,} rounds, {found.runs} runs. {LEGEND}", alt))
+        shows = f"{captions[name]} At the end {extremes(found, 'dueling')}; Theorem 2 allows {short(bounds[0][1][-1])}."
+        made = f"{found.rounds:,} rounds, {found.runs} runs. {SLOPES if name == 'duels-awake' else ''} {LEGEND}"
+        pictures.append(Picture(name, shows, alt, made))
     text = (
         "The proof of Theorem 2 takes the left player's losses to be set before she plays. On general pairs they are "
         "not: the right player's choice is limited by hers. Where all pairs of awake arms are allowed the proof is "

@@ -1,12 +1,18 @@
 """What a report is made of: sections with figures and tables, and claims with verdicts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 UNTESTED = "not tested here"  # nothing that can happen in this setting would refute it
 VERDICTS = (HOLDS, IN_PART, FAILS, UNTESTED)
+COUNTED = {  # one claim, several claims
+    HOLDS: ("holds", "hold"),
+    IN_PART: ("holds in part", "hold in part"),
+    FAILS: ("does not hold", "do not hold"),
+    UNTESTED: ("is not tested here", "are not tested here"),
+}
 CLAIM, QUESTION, OURS = "claim", "question", "ours"  # what the paper says, what it asks, what we say
 
 
@@ -15,8 +21,10 @@ class Picture:
     """A figure in the folder `figures`, as `<name>.svg` and `<name>.png`; its caption can be read alone."""
 
     name: str
-    caption: str
+    caption: str  # what the figure shows
     alt: str  # what is seen, for those who do not see it
+    made: str = ""  # how it was made
+    narrow: bool = False  # whether there is `<name>-narrow` too, for phones
 
 
 @dataclass(frozen=True)
@@ -28,15 +36,23 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
+class Term(NamedTuple):
+    """A word or symbol and what it means."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Section:
-    """A part of the report: paragraphs, then figures, then tables."""
+    """A part of the report: paragraphs, then figures, then tables, then terms."""
 
     id: str
     title: str
     text: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
+    terms: tuple[Term, ...] = ()
 
 
 class Drawn(NamedTuple):
@@ -62,3 +78,17 @@ class Claim:
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as plain data, ready for JSON."""
         return asdict(self)
+
+
+def counted(claims: Sequence[Claim]) -> str:
+    """Return "31 claims hold, 7 do not hold": how many claims have which verdict; verdicts that none has are left out.
+
+    >>> counted([Claim("a", "Lemma 1", "", "", HOLDS, ""), Claim("b", "Lemma 2", "", "", FAILS, "")])
+    '1 claim holds, 1 does not hold'
+    """
+    found = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
+    parts = [f"{count} {COUNTED[verdict][count != 1]}" for verdict, count in found.items() if count]
+    if not parts:
+        return "no claims"
+    number, _, words = parts[0].partition(" ")
+    return ", ".join([f"{number} claim{'' if number == '1' else 's'} {words}", *parts[1:]])

@@ -1,8 +1,6 @@
 """The report: one HTML file that needs nothing else, for phones, desktops and paper, by day and by night."""
 
 import re
-import shlex
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 
 from wakeful import atomic
 from wakeful.inputs import must_be, one_of
+from wakeful.paper.closing import again, version
 from wakeful.paper.contents import (
     CLAIM,
     FAILS,
@@ -22,11 +21,12 @@ from wakeful.paper.contents import (
     Picture,
     Section,
     Table,
+    Term,
+    counted,
 )
+from wakeful.paper.inline_svg import inline
+from wakeful.paper.markup import html, plain, slug
 
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-PAPER = "Gaillard, Saha, Dan: One Arrow, Two Kills: A Unified Framework for Achieving Optimal Regret Guarantees in "
-PAPER += "Sleeping Bandits. AISTATS 2023"
 MARKS = {  # drawn, not typed: the same on every machine, and told apart without colour
     HOLDS: '<path d="M5 10.5l3.5 3.5L15 7"/>',
     IN_PART: '<path d="M10 3a7 7 0 0 1 0 14z" fill="currentColor" stroke="none"/>',
@@ -53,15 +53,18 @@ def write(
     for claim in claims:
         one_of("verdict", claim.verdict, KINDS)
         one_of("kind", claim.kind, SAID_BY)
-    names = ["main", "contents", "claims", "again", *(_slug(section.id) for section in sections)]
+    names = ["main", "contents", "claims", "again", *(slug(section.id) for section in sections)]
     if len(set(names)) < len(names):
         raise ValueError(must_be("section ids", "different, and none of main, contents, claims, again", names[4:]))
+    shown = [_section(section, out / "figures") for section in sections]
+    after = 1 + max((n for n, section in enumerate(sections) if section.pictures), default=-1)
     main = [
-        _summary(title, claims, manifest, quick),
-        _contents(sections, claims),
+        _summary(title, sections, claims, manifest, quick),
+        _contents(sections[:after], claims, sections[after:]),
+        *shown[:after],  # what there is to see, then what is said of it, then what one looks up
         _claims(claims) if claims else "",
-        *(_section(section, out / "figures") for section in sections),
-        _again(manifest),
+        *shown[after:],
+        again(manifest),
     ]
     atomic.write_text(out / "report.html", _page(title, "\n".join(filter(None, main))))
 
@@ -91,30 +94,48 @@ def _page(title: str, body: str) -> str:
 """
 
 
-def _summary(title: str, claims: Sequence[Claim], manifest: Mapping[str, Any], quick: bool) -> str:
+def _summary(
+    title: str, sections: Sequence[Section], claims: Sequence[Claim], manifest: Mapping[str, Any], quick: bool
+) -> str:
     """Return what this is, how many claims hold, and which do not."""
-    counts = [(verdict, sum(claim.verdict == verdict for claim in claims)) for verdict in KINDS]
-    counts = [(verdict, count) for verdict, count in counts if count or verdict != UNTESTED]
-    tiles = "".join(
-        f'<li class="{KINDS[verdict]}">{_mark(verdict)}<b>{count}</b><span>{verdict}</span></li>'
-        for verdict, count in counts
-    )
-    tally = f'<ul class="tally" aria-label="{len(claims)} claims by verdict">{tiles}</ul>' if claims else ""
+    explained = [f'<a href="#{slug(s.id)}">{html(s.title)}</a>' for s in sections if s.id in {"glossary", "labels"}]
+    look_up = f" To look things up: {', '.join(explained)}." if explained else ""
     return f"""<header>
-<p class="kicker">Wakeful {escape(_version(manifest))}</p>
+<p class="kicker">Wakeful {escape(version(manifest))}</p>
 <h1>{escape(title)}</h1>
 {_banner() if quick else ""}<p class="lead">The experiments of “One Arrow, Two Kills” (Gaillard, Saha and Dan, \
-AISTATS 2023), played again from scratch, and its claims beside what was measured. Every verdict is computed from the \
-numbers of this run; none is typed in.</p>
-{tally}
-{_failing(claims)}</header>"""
+AISTATS 2023), run again from scratch, and its claims beside what was measured. Every verdict is computed from the \
+numbers of this run; none is typed in.{look_up}</p>
+{_tally(claims) if claims else ""}
+</header>"""
 
 
-def _failing(claims: Sequence[Claim]) -> str:
-    """Return links to what the paper claims and does not hold; its open questions and our own results are no claims."""
-    failing = [claim for claim in claims if claim.verdict == FAILS and claim.kind == CLAIM]
-    links = [f'<a href="#claim-{_slug(claim.id)}">{escape(claim.where)}</a>' for claim in failing]
-    return f"<p>What does not hold: {'; '.join(links)}.</p>\n" if links else ""
+def _tally(claims: Sequence[Claim]) -> str:
+    """Return how many claims have which verdict, and links to all that do not simply hold."""
+    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in KINDS}
+    tiles = "".join(
+        f'<li class="{KINDS[verdict]}">{_mark(verdict)}<b>{count}</b><span>{verdict}</span></li>'
+        for verdict, count in counts.items()
+        if count or verdict != UNTESTED
+    )
+    links = "".join(map(_linked, (FAILS, IN_PART, UNTESTED), [claims] * 3))
+    return (
+        f'<ul class="tally" aria-label="{len(claims)} claims by verdict">{tiles}</ul>\n'
+        f'<p><a href="#claims"><strong>{counted(claims).capitalize()}.</strong></a></p>\n{links}'
+    )
+
+
+def _linked(verdict: str, claims: Sequence[Claim]) -> str:
+    """Return links to all claims with this verdict, the paper's, its open questions and ours."""
+    found = [claim for claim in claims if claim.verdict == verdict]
+    links = "; ".join(_link(claim) for claim in found)
+    return f'<p class="{KINDS[verdict]}"><b>{verdict.capitalize()}:</b> {links}.</p>\n' if links else ""
+
+
+def _link(claim: Claim) -> str:
+    """Return a link to a claim, by its place in the paper."""
+    said_by = f" ({SAID_BY[claim.kind]})" if SAID_BY[claim.kind] else ""
+    return f'<a href="#claim-{slug(claim.id)}" title="{escape(plain(claim.claim))}">{html(claim.where)}</a>{said_by}'
 
 
 def _banner() -> str:
@@ -126,11 +147,11 @@ def _banner() -> str:
     )
 
 
-def _contents(sections: Sequence[Section], claims: Sequence[Claim]) -> str:
+def _contents(before: Sequence[Section], claims: Sequence[Claim], after: Sequence[Section]) -> str:
     """Return the table of contents."""
-    entries = [("claims", "Claims")] * bool(claims)
-    entries += [(section.id, section.title) for section in sections] + [("again", "Run it again, cite it")]
-    links = "".join(f'<li><a href="#{_slug(id)}">{escape(name)}</a></li>' for id, name in entries)
+    entries = [(section.id, section.title) for section in before] + [("claims", "Claims")] * bool(claims)
+    entries += [(section.id, section.title) for section in after] + [("again", "Run it again, cite it")]
+    links = "".join(f'<li><a href="#{slug(id)}">{html(name)}</a></li>' for id, name in entries)
     return f'<nav aria-labelledby="contents"><h2 id="contents">Contents</h2><ol>{links}</ol></nav>'
 
 
@@ -164,9 +185,9 @@ def _claims_caption(claims: Sequence[Claim]) -> str:
 
 def _claim(claim: Claim) -> str:
     """Return a row of the claims."""
-    kind, name = KINDS[claim.verdict], f"claim-{_slug(claim.id)}"
+    kind, name = KINDS[claim.verdict], f"claim-{slug(claim.id)}"
     cells = (("In the paper", claim.where), ("Claim", claim.claim), ("Measured", claim.measured), ("Why", claim.reason))
-    rest = "".join(f'<td role="cell" data-label="{label}">{_text(words)}</td>' for label, words in cells)
+    rest = "".join(f'<td role="cell" data-label="{label}">{html(words)}</td>' for label, words in cells)
     verdict = f'<a href="#{name}" class="verdict">{_mark(claim.verdict)}{escape(claim.verdict)}</a>'
     verdict += f" <small>{SAID_BY[claim.kind]}</small>" if SAID_BY[claim.kind] else ""
     return f'<tr role="row" id="{name}" class="{kind}"><th role="rowheader" scope="row">{verdict}</th>{rest}</tr>'
@@ -174,145 +195,70 @@ def _claim(claim: Claim) -> str:
 
 def _section(section: Section, figures: Path) -> str:
     """Return a section: paragraphs, figures, tables."""
-    name = _slug(section.id)
-    parts = [f'<section aria-labelledby="{name}">', f'<h2 id="{name}">{escape(section.title)}</h2>']
-    parts += [f"<p>{_text(words)}</p>" for words in section.text]
+    name = slug(section.id)
+    parts = [f'<section aria-labelledby="{name}">', f'<h2 id="{name}">{html(section.title)}</h2>']
+    parts += [f"<p>{html(words)}</p>" for words in section.text]
     parts += [_figure(picture, figures) for picture in section.pictures]
     parts += [_table(table) for table in section.tables]
+    parts += [_glossary(section.terms)] * bool(section.terms)
     return "\n".join([*parts, UP, "</section>"])
 
 
+def _glossary(terms: Sequence[Term]) -> str:
+    """Return words and what they mean."""
+    rows = (
+        f'<div id="term-{slug(term.name.partition(",")[0])}"><dt>{html(term.name)}</dt><dd>{html(term.text)}</dd></div>'
+        for term in terms
+    )
+    return f'<dl class="glossary">{"".join(rows)}</dl>'
+
+
 def _figure(picture: Picture, figures: Path) -> str:
-    """Return a figure drawn in the page itself, and its caption."""
-    name = f"figure-{_slug(picture.name)}"
-    drawing, width = inline(figures / f"{picture.name}.svg", f"{_slug(picture.name)}--", picture.alt)
-    focus = f' tabindex="0" role="group" aria-label="{escape(picture.alt)}"' if width > FIT else ""
+    """Return a figure drawn in the page itself, and its caption: what it shows, then how it was made."""
+    name = f"figure-{slug(picture.name)}"
+    drawing, width = _drawing(picture, figures, "")
+    if picture.narrow:
+        drawing += f"\n{_drawing(picture, figures, '-narrow')[0]}"
     kind = ' class="wide"' if width > FIT else ""
+    made = f'<p class="made">{html(picture.made)}</p>' if picture.made else ""
     return (
-        f'<figure id="{name}"{kind}>\n<div class="drawing"{focus}>{drawing}</div>\n'
-        f"<figcaption>{_text(picture.caption)}</figcaption>\n</figure>"
+        f'<figure id="{name}"{kind}>\n{drawing}\n'
+        f"<figcaption><p>{html(picture.caption)}</p>{made}</figcaption>\n</figure>"
     )
 
 
-def inline(path: Path, prefix: str, alt: str) -> tuple[str, float]:
-    """Return an SVG file as an element of a page, and its width in points.
-
-    Ids begin with `prefix`, so that figures do not take each other's parts; colours become variables of the page, so
-    that it can change them at night; width and height give way to the page's.
-    """
-    root = ET.fromstring(path.read_text(encoding="utf-8"))
-    _, _, width, height = map(float, root.attrib["viewBox"].split())
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag in {f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"}:
-                parent.remove(child)
-    for element in root.iter():
-        for key, value in element.attrib.items():
-            element.attrib[key] = _own(key, value, prefix)
-    root.attrib |= {"role": "img", "aria-label": alt, "style": f"min-width:{0.8 * width:.0f}px"}
-    root.attrib |= {"width": f"{width:g}", "height": f"{height:g}"}
-    ET.register_namespace("", SVG)
-    ET.register_namespace("xlink", XLINK)
-    return ET.tostring(root, encoding="unicode"), width
-
-
-def _own(key: str, value: str, prefix: str) -> str:
-    """Return an attribute's value with the page's colours and this figure's ids."""
-    if key == "id":
-        return prefix + value
-    if key in {"href", f"{{{XLINK}}}href"}:
-        if not value.startswith(("#", "data:")):
-            raise ValueError(must_be("href in a figure", "inside the file", value))
-        return f"#{prefix}{value[1:]}" if value.startswith("#") else value
-    value = value.replace("url(#", f"url(#{prefix}")
-    return (
-        re.sub(r"#[0-9a-fA-F]{6}\b", lambda hit: f"var(--x{hit[0][1:].lower()}, {hit[0]})", value)
-        if key == "style"
-        else value
+def _drawing(picture: Picture, figures: Path, which: str) -> tuple[str, float]:
+    """Return one drawing of a figure in a box that scrolls, and its width in points."""
+    drawing, width = inline(
+        figures / f"{picture.name}{which}.svg", f"{slug(picture.name)}{which}--", plain(picture.alt)
     )
+    focus = f' tabindex="0" role="group" aria-label="{escape(plain(picture.alt))}"' if width > FIT else ""
+    return f'<div class="drawing{which}"{focus}>{drawing}</div>', width
 
 
 def _table(table: Table) -> str:
     """Return a table that scrolls inside itself; its first column names the rows, columns of numbers end flush."""
     columns = zip(*table.rows, strict=True)
     kinds = [' class="number"' if _are_numbers(column) else "" for column in columns] or [""] * len(table.header)
-    head = "".join(f'<th scope="col"{kind}>{_text(c)}</th>' for c, kind in zip(table.header, kinds, strict=True))
+    head = "".join(f'<th scope="col"{kind}>{html(c)}</th>' for c, kind in zip(table.header, kinds, strict=True))
     rows = "\n".join(_row(row, kinds) for row in table.rows)
     return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(table.caption)}">\n'
-        f"<table>\n<caption>{_text(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(plain(table.caption))}">\n'
+        f"<table>\n<caption>{html(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
     )
 
 
 def _row(row: Sequence[str], kinds: Sequence[str]) -> str:
     """Return a row of a table."""
-    cells = "".join(f"<td{kind}>{_text(cell)}</td>" for cell, kind in list(zip(row, kinds, strict=True))[1:])
-    return f'<tr><th scope="row"{kinds[0]}>{_text(row[0])}</th>{cells}</tr>'
-
-
-def _again(manifest: Mapping[str, Any]) -> str:
-    """Return how to run this again, how to cite it, and the manifest."""
-    return f"""<section aria-labelledby="again">
-<h2 id="again">Run it again, cite it</h2>
-<p>The same command gives the same numbers, on any number of cores:</p>
-<pre tabindex="0"><code>{escape(_command(manifest))}</code></pre>
-<p>To cite the paper: {escape(PAPER)}. To cite these numbers: Wakeful {escape(_version(manifest))}, the command above, \
-and <code>MANIFEST.json</code> beside this file. The claims for programs are in <code>claims.json</code>, the figures \
-in <code>figures/</code>.</p>
-<h3>Manifest</h3>
-{_nested({**manifest, "command": _command(manifest)})}
-</section>"""
-
-
-def _nested(values: Mapping[str, Any], depth: int = 0) -> str:
-    """Return a mapping as a list of names and values, however deep."""
-    rows = (f"<div><dt>{escape(str(name))}</dt><dd>{_value(value, depth)}</dd></div>" for name, value in values.items())
-    return f'<dl class="manifest">{"".join(rows)}</dl>'
-
-
-def _value(value: Any, depth: int = 0) -> str:
-    """Return a value of the manifest; what is small and deep inside stands on one line."""
-    if isinstance(value, Mapping) and (depth < 1 or len(value) > 3):
-        return _nested(value, depth + 1)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{escape(str(name))} {_value(inner, depth + 1)}" for name, inner in value.items())
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    if isinstance(value, (list, tuple)):
-        return escape(", ".join(map(str, value))) or "none"
-    return escape(str(value))
-
-
-def _command(manifest: Mapping[str, Any]) -> str:
-    """Return the command that made the report, as one types it."""
-    command = manifest.get("command", "wakeful reproduce")
-    return command if isinstance(command, str) else shlex.join(map(str, command))
-
-
-def _version(manifest: Mapping[str, Any]) -> str:
-    """Return the version of Wakeful, wherever the manifest has it."""
-    versions = manifest.get("versions")
-    found = (
-        versions.get("wakeful") if isinstance(versions, Mapping) else manifest.get("wakeful", manifest.get("version"))
-    )
-    return str(found or "")
+    cells = "".join(f"<td{kind}>{html(cell)}</td>" for cell, kind in list(zip(row, kinds, strict=True))[1:])
+    return f'<tr><th scope="row"{kinds[0]}>{html(row[0])}</th>{cells}</tr>'
 
 
 def _mark(verdict: str) -> str:
     """Return the sign of a verdict: a tick, half a disc, a cross or a dash, each in a ring."""
     ring = '<circle cx="10" cy="10" r="8.5"/>'
     return f'<svg class="mark" viewBox="0 0 20 20" aria-hidden="true">{ring}{MARKS[verdict]}</svg>'
-
-
-def _text(words: str) -> str:
-    """Return words escaped, with what stands in backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
-
-
-def _slug(name: str) -> str:
-    """Return a name that can be an id and a link."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")
 
 
 def _are_numbers(column: Sequence[str]) -> bool:

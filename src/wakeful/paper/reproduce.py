@@ -13,7 +13,7 @@ from wakeful.inputs import one_of, whole
 from wakeful.paper import evidence, folder, line_twelve, nash, report
 from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.claims import judged
-from wakeful.paper.contents import VERDICTS, Claim, Section
+from wakeful.paper.contents import Claim, Section, counted
 from wakeful.paper.experiments import RUNS, experiments
 from wakeful.paper.progress import Shown, bars
 from wakeful.paper.sections import drawn
@@ -141,8 +141,7 @@ def table(done: Reproduced) -> str:
     for claim in done.claims:
         words = textwrap.wrap(f"{claim.id} ({claim.where}): {claim.claim}", 100 - wide, break_on_hyphens=False)
         lines += [f"{claim.verdict:<{wide}}  {words[0]}", *(f"{'':<{wide}}  {rest}" for rest in words[1:])]
-    counts = ", ".join(f"{sum(c.verdict == v for c in done.claims)} {v}" for v in VERDICTS)
-    lines += ["", f"Claims: {counts}."]
+    lines += ["", f"{counted(done.claims).capitalize()}."]
     lines += done.less
     return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
 

@@ -1,9 +1,11 @@
 """The sections of the report: which findings each shows, its figures drawn, its tables filled."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from wakeful import plots
-from wakeful.paper.beyond import BEYOND, LEGEND, Findings
+from wakeful.paper.beyond import BEYOND, LEGEND, Findings, extremes, name_of
 from wakeful.paper.contents import Drawn, Picture, Section, Table
 from wakeful.paper.diagram import arrows, nodes
 from wakeful.paper.evidence import Evidence
@@ -14,6 +16,7 @@ from wakeful.paper.experiments import (
     Experiment,
     experiments,
 )
+from wakeful.paper.glossary import glossary, labels
 from wakeful.paper.relation_claims import regrets_of
 from wakeful.paper.verdicts import interval, short
 from wakeful.results import Results
@@ -41,6 +44,8 @@ def drawn(findings: Findings) -> Iterator[Drawn]:
     every = [(known[name], found) for name, found in findings.items() if name in known]
     if every:
         yield Drawn(_all_regrets(every), {})
+    yield Drawn(glossary(), {})
+    yield Drawn(labels(findings), {})
 
 
 PAPERS_FIGURES = {
@@ -56,10 +61,13 @@ def _relations(found: Evidence) -> Drawn:
     checked = sum(check.histories for check in found.checks.values())
     picture = Picture(
         "figure-1",
-        "Which regret implies which. Blue: a lemma, checked on histories that six policies made in worlds of this "
-        "report. Red: no such implication, with the regrets of a history that shows it.",
+        "Which [regret](#term-regret) is small whenever another one is. A blue arrow: wherever the first is small, so "
+        "is the second. A red, crossed one: not so, and the numbers are the regrets of a history that shows it.",
         "Notions of regret as vertical lines, arrows between them for implications, crossed arrows for missing ones.",
+        f"Blue arrows are lemmas of the paper, checked {checked:,} times on histories that six policies made in worlds "
+        "of this report. The histories of red arrows are in the table below.",
     )
+    nodes_in_order = tuple(regrets_of(next(iter(found.witnesses.values()))))
     rows = [
         (name, *(short(value) for value in regrets_of(witness).values()), f"{len(witness.history.choices):,}")
         for name, witness in found.witnesses.items()
@@ -69,20 +77,19 @@ def _relations(found: Evidence) -> Drawn:
         "relations",
         "Figure 1: how regrets imply each other",
         (
-            f"Drawn from evidence: {checked:,} checks of lemmas, and witnesses whose "
-            "regrets are computed here. The arrow from internal to ordering regret for losses that ignore who is awake "
-            "was open in the paper; the history `internal without ordering` shows that there is none.",
+            "Whether internal regret bounds ordering regret for losses that do not depend on who is awake was an open "
+            "question of the paper; the history “internal without ordering” shows that it does not.",
         ),
         (picture,),
         (
             Table(
-                "Witnesses: histories on which one regret is small and another is not.",
-                ("history", "internal", "external", "ordering", "policy", "rounds"),
+                "Histories in which one regret is small and another is not.",
+                ("history", *(f"{notion} regret" for notion in nodes_in_order), "rounds"),
                 tuple(rows),
             ),
             Table(
-                "Relations checked on histories; the last column is by how much the left side exceeds the right one at "
-                "worst, a round.",
+                "How often each relation was checked and how often it held. Excess: by how much, a round, the smaller "
+                "side was above the larger one in the worst case; up to 1e-9 that is rounding.",
                 ("relation", "histories", "held", "excess"),
                 tuple(checks),
             ),
@@ -97,21 +104,31 @@ def _paper_figure(name: str, title: str, shown: list[Experiment], findings: Find
     notion = "policy" if "policy" in items[0][1].regrets else "dueling"
     papers = tuple(PAPERS) if notion == "policy" else PAPER_DUELS
     panels = "; ".join(f"{title}: {found.rounds:,} rounds, {found.runs} runs" for title, found in items)
+    every = tuple(dict.fromkeys(policy for _, found in items for policy in found.policies))
+    several = len(items) > 1
     pictures = (
         Picture(
-            name, f"The paper's figure, its policies and settings. {panels}. {LEGEND}", _alt(items, notion, papers)
+            name,
+            f"The paper's figure: {_shows(items, notion, papers)}",
+            _alt(items, notion, papers),
+            f"The policies and settings are the paper's. {panels}. {LEGEND}",
+            several,
         ),
         Picture(
             f"{name}-ours",
-            f"The same worlds with our policies beside the paper's. {panels}. {TUNED} {LEGEND}",
-            _alt(items, notion, tuple(items[0][1].policies)),
+            f"The same worlds with our policies beside the paper's: {_shows(items, notion, every)}",
+            _alt(items, notion, every),
+            f"{panels}. {TUNED} {LEGEND}",
+            several,
         ),
     )
     text = tuple(f"{experiment.title}. {experiment.text}" for experiment in shown)
-    figures = {
-        name: lambda: plots.curve_panels(items, notion, policies=papers),
-        f"{name}-ours": lambda: plots.curve_panels(items, notion),
-    }
+    figures: dict[str, Callable[[], Any]] = {}
+    for picture, policies in zip(pictures, (papers, None), strict=True):
+        for ending, columns in (("", len(items)), ("-narrow", 1))[: 1 + several]:
+            figures[picture.name + ending] = partial(
+                plots.curve_panels, items, notion, policies=policies, columns=columns
+            )
     return Drawn(Section(name, title, text, pictures), figures)
 
 
@@ -124,12 +141,21 @@ def _all_regrets(every: list[tuple[Experiment, Results]]) -> Section:
             for policy in found.policies
         ]
         caption = f"{experiment.title}: {found.rounds:,} rounds, {found.runs} runs."
-        tables.append(Table(caption, ("policy", *found.regrets), tuple(rows)))
+        tables.append(
+            Table(caption, ("policy", *(f"{name_of(notion)} regret" for notion in found.regrets)), tuple(rows))
+        )
     text = (
-        "Mean regrets at the last round, with 95 % confidence intervals. Internal and external regret are the largest "
-        "over all arms.",
+        "Mean [regrets](#term-regret) at the last round, with 95 % confidence intervals. Internal and external regret "
+        "are the largest over all arms.",
     )
     return Section("all-regrets", "All regrets of all experiments", text, (), tuple(tables))
+
+
+def _shows(items: list[tuple[str, Results]], notion: str, policies: tuple[str, ...]) -> str:
+    """Return what a figure of curves shows: the regret, and who has the least and the most of it at the end."""
+    ends = [f"{title}: {extremes(found, notion, policies)}" for title, found in items]
+    name = name_of(notion)
+    return f"{name} regret over the rounds; lower is better. At the end, {'; '.join(ends)}."
 
 
 def _alt(items: list[tuple[str, Results]], notion: str, policies: tuple[str, ...]) -> str:
@@ -140,4 +166,4 @@ def _alt(items: list[tuple[str, Results]], notion: str, policies: tuple[str, ...
             f"{name} {short(float(found.final(notion, name).mean()))}" for name in policies if name in found.policies
         ]
         parts.append(f"{title}: {', '.join(ends)}")
-    return f"{notion} regret over rounds. At the end, {'; '.join(parts)}."
+    return f"{name_of(notion).capitalize()} regret over rounds. At the end, {'; '.join(parts)}."

@@ -3,16 +3,16 @@
 import fcntl
 import os
 import secrets
-import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from processes import running
 from wakeful import Bandit, Uniform, atomic
 
 
@@ -75,20 +75,19 @@ with atomic.replacing(Path(sys.argv[1]) / "b") as file:
 """
 
 
-def writer(folder: Path) -> subprocess.Popen[str]:
+@contextmanager
+def writer(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Start a process that is in the middle of writing `b`."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", DIES, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with running("-c", DIES, str(folder), text=True, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
 
 
 def test_what_a_killed_writer_left_is_removed_by_the_next_one_and_nothing_else(tmp_path: Path) -> None:
-    dead = writer(tmp_path)
-    dead.send_signal(signal.SIGKILL)
-    dead.communicate()
+    with writer(tmp_path):
+        pass  # it is killed
     (left,) = os.listdir(tmp_path)
     with writer(tmp_path) as alive:  # it has removed what the dead one left
         (part,) = os.listdir(tmp_path)

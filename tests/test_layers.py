@@ -7,14 +7,13 @@ import wakeful
 
 # Each module may import those of the layers above its own, and those before it in its own layer.
 LAYERS = (
-    ("sources", "fingerprint", "compile_cache", "compile", "inputs"),
+    ("sources", "fingerprint", "compile_cache", "compile", "inputs", "limits"),
     ("entries",),
     ("exponentials", "stationary", "integrals", "rates", "sets"),
     ("recipe", "policy"),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),
     ("pairs", "duel", "duel_policy", "sparring", "duel_index", "duel_thompson", "stable_pair", "duel_regret"),
     (
-        "limits",
         "arms",
         "atomic",
         "files",

@@ -1,6 +1,7 @@
 """`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pic
 from wakeful.entries import FINE, NO_MEMO, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import did_you_mean, must_be, real, whole
 from wakeful.learner import Learner
+from wakeful.limits import MAX_BYTES, claim, state_bytes
 from wakeful.pairs import checked_pairs, group_pairs
 from wakeful.policy import LAW, is_like
 from wakeful.ranking import Ranking, ranking
@@ -53,6 +55,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     kind = "wakeful dueling bandit"
     recipe = DuelingPolicy
+    max_bytes = MAX_BYTES  # what a state may grow to by the feedback of a larger battle from another copy
 
     def __init__(
         self,
@@ -116,6 +119,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
                 room.shares[m] = share
             state, fields = self._state, self._fields
             if size > self._size:  # a battle from another copy: it is judged before anything changes here
+                self._check_growth(size)
                 state = self._policy.grow(state, len(self._arms), size)
                 fields = self._policy.fields(state, len(self._arms))
             pick = Pick(*room.pick[:3], laws, room.pick.memos)
@@ -188,13 +192,25 @@ class DuelingBandit(Learner[DuelingPolicy]):
             self._decider,
         )
 
+    def _check_growth(self, size: int) -> None:
+        """Refuse a battle of so many arms that the state would become large: anybody can write one down."""
+        needed = state_bytes(partial(self._policy.start, size=size), len(self._arms))
+        if needed > self.max_bytes:
+            rule = (
+                f"few enough for a state of at most {self.max_bytes:,} bytes, not {needed:,} (max_bytes, an attribute"
+            )
+            raise ValueError(must_be("duel.arms", f"{rule} of this bandit, raises the limit)", f"{size} arms"))
+
     def _room(self, size: int) -> "Room":
-        """Return room to work in for `size` arms at a time."""
-        if size not in self._rooms:
+        """Return room to work in for `size` arms at a time; it is kept for sizes that this bandit has chosen."""
+        room = self._rooms.get(size)
+        if room is None:
             n_arms = len(self._arms)
             floats = np.zeros(2 * size), np.zeros(size), np.zeros(size)
-            self._rooms[size] = Room(empty_pick(size, n_arms), np.zeros((size, n_arms), np.bool_), *floats)
-        return self._rooms[size]
+            room = Room(empty_pick(size, n_arms), np.zeros((size, n_arms), np.bool_), *floats)
+            if size <= self._size:
+                self._rooms[size] = room
+        return room
 
     def _named(self, positions: Any) -> tuple[Any, ...]:
         """Return the names of the arms at these positions."""
@@ -305,6 +321,11 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._choose, self._update = steps
         self._rooms: dict[int, Room] = {}
 
+    @classmethod
+    def _state_bytes(cls, policy: Any, n_arms: int) -> int:
+        """Return about how many bytes the state of a new one takes, wins included."""
+        return super()._state_bytes(policy, n_arms) + 8 * n_arms**2
+
     def _record(self) -> dict[str, Any]:
         """Return everything, the wins among the arrays."""
         record = super()._record()
@@ -316,6 +337,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         size = self._checked_size(record["size"])
         wins = arrays.pop("win_matrix")
         state = type(self._state)(**arrays)
+        claim("size", size, state_bytes(partial(self._policy.start, size=size), len(self._arms)))
         fresh = self._policy.start(len(self._arms), size)
         if not is_like((wins,), (self._wins,)) or (wins < 0.0).any() or not is_like(state, fresh):
             raise ValueError(must_be("state", f"one that {self._policy!r} could have grown into", state))

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from wakeful import files
 from wakeful.arms import Arms, plain_names
 from wakeful.inputs import must_be, whole
+from wakeful.limits import MAX_BYTES, at_most, claim, state_bytes
 from wakeful.recipe import Recipe, full_name
 from wakeful.stream import Stream
 
@@ -84,16 +87,21 @@ class Learner(ABC, Generic[Kind]):
         return record
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return what `to_record` described; a policy class of your own must have been imported before."""
+    def from_record(cls, record: Mapping[str, Any], max_bytes: int = MAX_BYTES) -> Self:
+        """Return what `to_record` described; a policy class of your own must have been imported before.
+
+        Its state may take at most `max_bytes` of memory.
+        """
         rule = f"one that {cls.__name__}.to_record returned"
         if not isinstance(record, Mapping):
             raise TypeError(must_be("record", rule, record))
         for field, known in (("kind", cls.kind), ("version", files.VERSION)):
             if record.get(field) != known:
                 raise ValueError(must_be(f"record[{field!r}]", repr(known), record.get(field)))
+        most = whole("max_bytes", max_bytes, "a number of bytes, at least 1", 1)
         try:
-            return cls._restored(record)
+            with at_most(most):
+                return cls._restored(record)
         except Exception as problem:  # whatever goes wrong with somebody's record, it is the record that is wrong
             raise ValueError(must_be("record", rule, list(record)) + f": {problem}") from problem
 
@@ -104,9 +112,9 @@ class Learner(ABC, Generic[Kind]):
         return files.encode(record, arrays)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return what `to_bytes` described; a policy class of your own must have been imported before."""
-        return files.decode(data, cls.kind, cls._built)
+    def from_bytes(cls, data: bytes, max_bytes: int = MAX_BYTES) -> Self:
+        """Return what `to_bytes` described, as `load` does of a file."""
+        return files.decode(data, cls.kind, cls._built, max_bytes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, atomically; `load` continues with the very same choices."""
@@ -115,9 +123,12 @@ class Learner(ABC, Generic[Kind]):
         files.write(path, record, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; a policy class of your own must have been imported before."""
-        return files.read(path, cls.kind, cls._built)
+    def load(cls, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Self:
+        """Read what `save` wrote; a policy class of your own must have been imported before.
+
+        A file that would take more than `max_bytes` of memory is refused before it is unpacked.
+        """
+        return files.read(path, cls.kind, cls._built, max_bytes)
 
     def __repr__(self) -> str:
         """Show the policy, the arms and how many decisions were made."""
@@ -135,7 +146,7 @@ class Learner(ABC, Generic[Kind]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let process pools send it: what travels are the bytes of `to_bytes`."""
-        return type(self).from_bytes, (self.to_bytes(),)
+        return partial(type(self).from_bytes, max_bytes=sys.maxsize), (self.to_bytes(),)
 
     def _record(self) -> dict[str, Any]:
         """Return what `to_record` does, whatever the names of the arms are."""
@@ -163,7 +174,9 @@ class Learner(ABC, Generic[Kind]):
             raise TypeError(must_be("arms", "a list of names", record["arms"]))
         if not isinstance(record["arrays"], Mapping):
             raise TypeError(must_be("arrays", "arrays by name", record["arrays"]))
-        learner = cls(cls.recipe.from_dict(record["policy"]), record["arms"])  # type: ignore[arg-type]
+        policy = cls.recipe.from_dict(record["policy"])
+        claim("arms", f"{len(record['arms'])} of them", cls._state_bytes(policy, len(record["arms"])))
+        learner = cls(policy, record["arms"])  # type: ignore[arg-type]
         for position in record["retired"]:
             learner._arms.retire(learner.arms[whole("retired", position, "positions of arms", 0)])
         learner._fewest = whole("fewest_arms", record["fewest_arms"], "at least 1", 1)
@@ -177,6 +190,11 @@ class Learner(ABC, Generic[Kind]):
         arrays = {name: np.array(array, order="C") for name, array in record["arrays"].items()}
         learner._use(learner._fitting(record, arrays))
         return learner
+
+    @classmethod
+    def _state_bytes(cls, policy: Any, n_arms: int) -> int:
+        """Return about how many bytes the state of a new learner takes."""
+        return state_bytes(policy.start, n_arms)
 
     def _check_decider(self, field: str, decider: Any) -> None:
         """Refuse a decision of another policy; one that does not say whose it is counts as this bandit's."""

@@ -9,6 +9,7 @@ from typing import Any
 from wakeful.inputs import must_be, whole
 
 MAX_BYTES = 1 << 28  # 256 MiB: what a file may take in memory unless a caller says otherwise
+FEW = 2  # arms of a state that is started to see how large others are
 
 _allowed: ContextVar[float] = ContextVar("allowed", default=math.inf)
 
@@ -28,17 +29,22 @@ def claim(name: str, value: Any, n_bytes: int) -> None:
     allowed = _allowed.get()
     if n_bytes > allowed:
         rule = f"such that a state takes at most {allowed:,} bytes, not {n_bytes:,} (max_bytes raises the limit)"
-        raise ValueError(must_be(name, rule, value))
+        raise MemoryError(must_be(name, rule, value))
 
 
 def state_bytes(start: Callable[[int], Any], n_arms: int) -> int:
-    """Return how many bytes `start(n_arms)` will take, without calling it.
+    """Return about how many bytes `start(n_arms)` will take, without calling it where there are many arms.
 
     Every side of an array of a state is constant or grows by as much with each arm: two small states tell which.
     """
-    one, two = start(1), start(2)
+    if n_arms <= FEW:
+        return sum(array.nbytes for array in start(n_arms))
+    try:
+        one, two = start(FEW), start(FEW - 1)
+    except ValueError:  # a policy for one number of arms, which its own parameters name
+        return 0
     total = 0
-    for small, large in zip(one, two, strict=True):
-        sides = (a + (b - a) * (n_arms - 1) for a, b in zip(small.shape, large.shape, strict=True))
-        total += math.prod(sides) * small.itemsize
+    for large, small in zip(one, two, strict=True):
+        sides = (a + (a - b) * (n_arms - FEW) for a, b in zip(large.shape, small.shape, strict=True))
+        total += math.prod(sides) * large.itemsize
     return total

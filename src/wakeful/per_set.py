@@ -12,6 +12,7 @@ from numba.extending import overload
 from wakeful.compile import as_kernel, bind, kernel
 from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
+from wakeful.limits import claim
 from wakeful.policy import Decision, Policy, a_policy, state_type
 from wakeful.recipe import settle
 from wakeful.sets import count, find
@@ -62,6 +63,8 @@ class PerSet(Policy):
     def start(self, n_arms: int) -> Any:
         """Return an empty table of sets and `max_sets + 1` inner states, stacked."""
         inner = self.policy.start(n_arms)
+        size = sum(array.nbytes for array in inner) + n_arms + np.dtype(np.int64).itemsize
+        claim("max_sets", self.max_sets, (self.max_sets + 1) * size)
         stacked = (np.repeat(array[np.newaxis], self.max_sets + 1, axis=0) for array in inner)
         sets = np.zeros((self.max_sets, n_arms), np.bool_)
         return _state_type(inner._fields)(sets, np.zeros(self.max_sets, np.int64), *stacked)

@@ -15,6 +15,7 @@ from wakeful.compile import kernel
 from wakeful.entries import FLOOR, Floats, Ints, Kernels, Mask
 from wakeful.inputs import whole
 from wakeful.integrals import expected_share
+from wakeful.limits import claim
 from wakeful.policy import Policy
 from wakeful.rates import CONSTANT, ROUNDS, Rate, checked_eta, checked_exploration, gibbs, rate_at
 from wakeful.recipe import settle
@@ -67,6 +68,7 @@ class SleepingExp3G(Policy):
 
     def start(self, n_arms: int) -> SetsState:
         """Return no losses and no sets."""
+        claim("max_sets", self.max_sets, self.max_sets * (n_arms + np.dtype(np.int64).itemsize))
         sets = np.zeros((self.max_sets, n_arms), np.bool_)
         return SetsState(np.zeros(n_arms), np.zeros(1, np.int64), sets, np.zeros(self.max_sets, np.int64))
 

@@ -10,10 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wakeful.entries import Floats, Mask
-from wakeful.inputs import did_you_mean, must_be, numbers, truths
+from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, numbers, truths, whole
 from wakeful.worlds.world import Block, World, checked_run, cut, settle
 
 COLUMNS = ("round", "arm", "loss")
+MAX_CELLS = 1 << 24  # rounds times arms of a log, unless a caller says otherwise: some 300 MB while it is read
+ROW_CELLS = 8  # a row takes as much memory as so many cells, so a table that is this full is no larger than its log
+CELLS_RULE = "a number of cells, at least 1"
+Reader = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,43 +63,44 @@ class Replay(World):
         settle(self, awake=awake, losses=losses, expected=expected, arms=arms)
 
     @classmethod
-    def from_csv(cls, path: str | Path) -> "Replay":
+    def from_csv(cls, path: str | Path, max_cells: int = MAX_CELLS) -> "Replay":
         """Return the rounds of a text file with the columns round, arm and loss.
 
         Rounds are whole numbers and played in rising order, whatever the order of rows. Arms are sorted; where all
-        their names are whole numbers, they are numbers.
+        their names are whole numbers, they are numbers. A log of few rows for its many rounds and arms, which would
+        take more than `max_cells` entries as a table of rounds and arms, is refused.
         """
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            _check_header(reader.fieldnames or ())
-            rows = list(reader)
-        arms = [row["arm"] for row in rows]
+        rounds, arms, losses = _read_csv(path)
         if all(name and name.strip().removeprefix("-").isdecimal() for name in arms):
-            arms = list(map(int, arms))
-        rounds = _parsed("round", [row["round"] for row in rows], int, "a whole number")
-        return cls._from_log(rounds, arms, _parsed("loss", [row["loss"] for row in rows], float, "a number"))
+            arms = _parsed("arm", arms, int, "a whole number")
+        numbered = _parsed("round", rounds, int, "a whole number")
+        return cls._from_log(numbered, arms, _parsed("loss", losses, float, "a number"), max_cells)
 
     @classmethod
-    def from_parquet(cls, path: str | Path) -> "Replay":
-        """Return the rounds of a Parquet file with the columns round, arm and loss; needs pyarrow or polars."""
-        table = _read_parquet(path)
+    def from_parquet(cls, path: str | Path, max_cells: int = MAX_CELLS) -> "Replay":
+        """Return the rounds of a Parquet file with the columns round, arm and loss; needs pyarrow or polars.
+
+        `max_cells` is as in `from_csv`; a row counts as much as eight cells while it is read.
+        """
+        table = _read_parquet(path, whole("max_cells", max_cells, CELLS_RULE, 1) // ROW_CELLS)
         _check_header(tuple(table))
-        return cls._from_log(*(table[name] for name in COLUMNS))
+        return cls._from_log(table["round"], table["arm"], table["loss"], max_cells)
 
     @classmethod
-    def _from_log(cls, rounds: Sequence[Any], arms: Sequence[Any], losses: Sequence[Any]) -> "Replay":
+    def _from_log(cls, rounds: Sequence[Any], arms: Sequence[Any], losses: Sequence[Any], max_cells: int) -> "Replay":
         """Return the rounds of a log, each column a list."""
         if not len(rounds):
             raise ValueError(must_be("log", "of at least one row", rounds))
         if not all(isinstance(name, int) for name in arms) and not all(isinstance(name, str) and name for name in arms):
-            raise TypeError(must_be("arm", "a name or a whole number in every row, all of one kind", set(arms)))
+            odd = next(name for name in arms if not isinstance(name, str) or not name)
+            raise TypeError(must_be("arm", "a name or a whole number in every row, all of one kind", odd))
         if not all(isinstance(number, int) for number in rounds):
             raise TypeError(must_be("round", "a whole number in every row", set(map(type, rounds))))
-        times, t = np.unique(np.array(rounds, np.int64), return_inverse=True)
-        names = sorted(set(arms))
-        place = {name: k for k, name in enumerate(names)}
-        k = np.array([place[name] for name in arms])
-        awake = np.zeros((times.size, len(names)), np.bool_)
+        times, names = sorted(set(rounds)), sorted(set(arms))
+        _check_cells(len(rounds), len(times), len(names), max_cells)
+        turn, place = ({value: n for n, value in enumerate(values)} for values in (times, names))
+        t, k = np.array([turn[number] for number in rounds]), np.array([place[name] for name in arms])
+        awake = np.zeros((len(times), len(names)), np.bool_)
         awake[t, k] = True
         if awake.sum() < k.size:
             raise ValueError(must_be("log", "of one row for each arm of a round", _twice(rounds, arms)))
@@ -159,6 +164,33 @@ def _check_header(names: Sequence[str]) -> None:
             raise ValueError(must_be("columns", "round, arm and loss", list(names)) + hint)
 
 
+def _check_cells(rows: int, rounds: int, arms: int, max_cells: int) -> None:
+    """Refuse a log that is small itself and large as a table of rounds and arms."""
+    most = max(whole("max_cells", max_cells, CELLS_RULE, 1), ROW_CELLS * rows)
+    if rounds * arms > most:
+        rule = f"of at most {most:,} cells, rounds times arms (max_cells raises the limit; fewer arms, or logs, help)"
+        raise ValueError(must_be("log", rule, f"{rounds:,} rounds of {arms:,} arms in {rows:,} rows"))
+
+
+def _read_csv(path: str | Path) -> tuple[list[Any], ...]:
+    """Return the three columns of a text file, as texts."""
+    columns: tuple[list[Any], ...] = ([], [], [])
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        try:
+            header = next(reader, [])
+            _check_header(header)
+            places = [header.index(name) for name in COLUMNS]
+            for row in filter(None, reader):
+                for column, place in zip(columns, places, strict=True):
+                    column.append(row[place] if place < len(row) else None)
+        except csv.Error as problem:
+            raise ValueError(must_be(f"line {reader.line_num}", "of a text file of columns", str(path))) from problem
+        except UnicodeDecodeError as problem:
+            raise ValueError(must_be("path", "a text file in UTF-8", str(path))) from problem
+    return columns
+
+
 def _parsed(name: str, texts: Sequence[Any], kind: Callable[[Any], Any], rule: str) -> list[Any]:
     """Return the texts as numbers; line 1 is the header."""
     found = []
@@ -166,7 +198,8 @@ def _parsed(name: str, texts: Sequence[Any], kind: Callable[[Any], Any], rule: s
         try:
             found.append(kind(text))
         except (TypeError, ValueError):
-            raise ValueError(must_be(f"{name} in line {line}", rule, text)) from None
+            shown = text if text is None or len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + "..."
+            raise ValueError(must_be(f"{name} in line {line}", rule, shown)) from None
     return found
 
 
@@ -180,18 +213,39 @@ def _twice(rounds: Sequence[Any], arms: Sequence[Any]) -> str:
     return "nothing"
 
 
-def _read_parquet(path: str | Path) -> dict[str, list[Any]]:
-    """Return the columns as lists, read by whichever library is there."""
-    for module, columns in _READERS.items():
+def _read_parquet(path: str | Path, most_rows: int) -> dict[str, list[Any]]:
+    """Return the columns as lists, read by whichever library is there, if there are not too many rows."""
+    for module, (count, columns) in _READERS.items():
         try:
             library = import_module(module)
         except ImportError:
             continue
-        return columns(library, str(path))
+        return _trusted(library, str(path), count, columns, most_rows)
     raise ImportError("reading Parquet needs pyarrow or polars: pip install pyarrow")
 
 
-_READERS: dict[str, Callable[[Any, str], dict[str, list[Any]]]] = {
-    "pyarrow.parquet": lambda library, path: library.read_table(path).to_pydict(),
-    "polars": lambda library, path: library.read_parquet(path).to_dict(as_series=False),
+def _trusted(library: Any, path: str, count: Reader, columns: Reader, most_rows: int) -> dict[str, list[Any]]:
+    """Return the columns of a Parquet file; whatever a library says of a broken one, it is one sentence."""
+    with open(path, "rb"):  # that there is none is the system's own error
+        pass
+    try:
+        rows: int = count(library, path)
+        if rows <= most_rows:
+            found: dict[str, list[Any]] = columns(library, path)
+            return found
+    except Exception as problem:
+        raise ValueError(must_be("path", "a Parquet file, complete and unchanged", path) + f": {problem}") from problem
+    rule = f"of at most {most_rows:,} rows (max_cells, {ROW_CELLS} for each row, raises the limit)"
+    raise ValueError(must_be("log", rule, f"{rows:,} rows"))
+
+
+_READERS: dict[str, tuple[Reader, Reader]] = {
+    "pyarrow.parquet": (
+        lambda library, path: library.read_metadata(path).num_rows,
+        lambda library, path: library.read_table(path, page_checksum_verification=True).to_pydict(),
+    ),
+    "polars": (
+        lambda library, path: library.scan_parquet(path).select(library.len()).collect().item(),
+        lambda library, path: library.read_parquet(path).to_dict(as_series=False),
+    ),
 }

@@ -476,3 +476,13 @@ def test_no_more_workers_than_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "ThreadPoolExecutor", pool)
     simulate(EpsilonGreedy(), Dependent(), rounds=5, runs=1, jobs=100)
     assert asked == [1]
+
+
+def test_a_large_unit_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    monkeypatch.setattr(lab, "MAX_BYTES", 30_000)
+    for _ in range(2):
+        simulate(wk.Uniform(), Dependent(), 5_000, 1, regrets=["external"], checkpoints=range(1, 5_001), store=tmp_path)
+    assert "done again" not in caplog.text
+    (unit,) = tmp_path.iterdir()
+    with pytest.raises(ValueError, match="one that takes at most 30,000 bytes in memory"):
+        files.read(unit, lab.KIND, lambda header, arrays: arrays, 30_000)

@@ -21,6 +21,7 @@ from wakeful import files
 from wakeful.duel_policy import DuelingPolicy, a_dueling_policy
 from wakeful.duel_units import DUEL_REGRETS
 from wakeful.inputs import must_be, one_of, whole
+from wakeful.limits import MAX_BYTES
 from wakeful.policy import Policy, a_policy
 from wakeful.recipe import Recipe
 from wakeful.results import Results
@@ -170,7 +171,8 @@ def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
     if path is None or not path.exists():
         return None
     try:
-        outcome: Outcome = files.read(path, KIND, lambda header, arrays: arrays)
+        most = MAX_BYTES + 8 * (math.prod(unit.shape) + unit.world.n_arms**2)  # whatever size an honest one has
+        outcome: Outcome = files.read(path, KIND, lambda header, arrays: arrays, most)
     except ValueError as problem:
         log.warning("done again, since it cannot be read: %s", problem)
         return None

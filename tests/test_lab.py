@@ -20,8 +20,9 @@ from processes import running
 from wakeful import bandit_units, cli, files, lab, regret, units, workers
 from wakeful.lab import SimulationError, simulate
 from wakeful.play import runner
+from wakeful.tally import Tally
 from wakeful.units import streams
-from wakeful.worlds import AdaptiveRun, AdaptiveWorld, Block, Dependent, Spiteful, Stochastic, World
+from wakeful.worlds import AdaptiveRun, AdaptiveWorld, Block, Dependent, Drifting, Spiteful, Stochastic, World
 
 POLICIES = {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}
 SMALL: dict[str, Any] = {"rounds": 700, "runs": 5, "seed": 3, "regrets": ("policy", "internal", "ordering")}
@@ -231,6 +232,37 @@ def test_a_unit_that_fails_makes_the_whole_call_fail_with_its_error(
         simulate(POLICIES, Trap(), rounds=50, runs=20, seed=3, store=tmp_path)
     assert isinstance(e.value.__cause__, ZeroDivisionError)
     assert list(tmp_path.glob("*.unit"))  # what did not fail is kept
+
+
+def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+
+    class Counted(Tally):
+        def values(self) -> dict[str, float]:
+            kept.append(self.entries)
+            return super().values()
+
+    world, call = Stochastic(20), {"rounds": 30_000, "runs": 1, "regrets": ["policy"], "checkpoints": [300, 10_000]}
+    exact = simulate(wk.Uniform(), world, **call)  # type: ignore[arg-type]
+    monkeypatch.setattr(units, "MOST_ENTRIES", 128 * 20)
+    monkeypatch.setattr(units, "Tally", Counted)
+    bounded = simulate(wk.Uniform(), world, **call)  # type: ignore[arg-type]
+    assert kept == [128 * 20] * 3
+    assert bounded.regrets["policy"] == pytest.approx(exact.regrets["policy"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change", [{"world": Drifting(20)}, {"pseudo": False}, {"regrets": ["ordering"]}, {"world": Spiteful(20)}]
+)
+def test_more_sets_than_there_is_room_for_are_refused_with_advice(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units, "MOST_ENTRIES", 128 * 20)
+    call: dict[str, Any] = {"world": Stochastic(20), "rounds": 2_000, "runs": 1, "regrets": ["policy"], "jobs": 1}
+    call["checkpoints"] = [2_000]
+    with pytest.raises(
+        SimulationError, match=r"at most 128 distinct sets of 20 arms .*\(ask for external, internal or"
+    ):
+        simulate(wk.Uniform(), **{**call, **change})
+    simulate(wk.Uniform(), **{**call, **change, "regrets": ["external", "internal", "swap"]})
 
 
 def test_the_memory_of_a_long_run_is_flat() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -700,3 +700,26 @@ def test_importing_worlds_is_light() -> None:
     for path in Path(next(iter(wakeful.worlds.__path__))).glob("*.py"):
         lines = path.read_text().splitlines()
         assert not [line for line in lines if line.startswith(("import ", "from ")) and "scipy" in line], path
+
+
+@dataclass(frozen=True)
+class ClaimsTooMuch(Drifting):
+    """Means that move, said to stay."""
+
+    expected_by_set: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class KnowsNothing(Stochastic):
+    """Expected losses that are said to be known."""
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Any:
+        return (block._replace(expected=None) for block in super().blocks(rng, size))
+
+
+@pytest.mark.parametrize(
+    ("world", "words"), [(ClaimsTooMuch(), "the same for the same set"), (KnowsNothing(), "got None")]
+)
+def test_a_false_claim_about_expected_losses_is_found(world: World, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_world(world)

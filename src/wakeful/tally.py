@@ -31,6 +31,9 @@ class Tally:
     Parameters:
         n_arms: K
         regrets: which to keep, among `REGRETS`; by default all
+        max_entries: at most so many numbers are kept for distinct awake sets; nothing: as many as there are
+        by_set: whether losses are a function of the awake set. Policy regret is then a sum over rounds, and sets
+            beyond `max_entries` need not be kept; otherwise `add` refuses them, and the tally is of no further use
 
     >>> tally = Tally(2, ["external", "policy"])
     >>> tally.add([[True, True], [True, False]], [[1.0, 0.25], [0.5, 0.0]], [0, 0])
@@ -41,7 +44,13 @@ class Tally:
     (3, 1.5, 5)
     """
 
-    def __init__(self, n_arms: int, regrets: Iterable[str] = REGRETS) -> None:
+    def __init__(
+        self,
+        n_arms: int,
+        regrets: Iterable[str] = REGRETS,
+        max_entries: int | None = None,
+        by_set: bool = False,
+    ) -> None:
         self.n_arms = whole("n_arms", n_arms, "a number of arms, at least 1", 1)
         names = [regrets] if isinstance(regrets, str) else list(regrets)
         self.regrets = tuple(dict.fromkeys(one_of("regrets", name, REGRETS) for name in names))
@@ -55,6 +64,11 @@ class Tally:
         self._keys = np.zeros(room, np.int64)
         self._sets = np.zeros((room, self.n_arms), np.bool_)
         self._gains = np.zeros((room, self.n_arms))
+        rule = "a whole number from 1, or None"
+        self._max_entries = None if max_entries is None else whole("max_entries", max_entries, rule, 1)
+        self._by_set = by_set and "ordering" not in names
+        self._full = False
+        self._beyond = np.zeros(1)  # policy regret on sets for which there was no room
 
     def add(self, awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> None:
         """Add rounds: (T, K) truth values, (T, K) losses, (T,) arms; rounds with nobody awake count for nothing."""
@@ -63,9 +77,10 @@ class Tally:
             raise ValueError(must_be("awake", f"of {self.n_arms} arms", mask.shape[1]))
         done = 0
         while done < arms.size:
-            done = call(_add, mask, values, arms, done, *self._table(), self._pairs, self._lost)
+            sums = (self._pairs, self._lost, self._beyond)
+            done = call(_add, mask, values, arms, done, self._full, *self._table(), *sums)
             if done < arms.size:
-                self._reserve(2 * len(self._sets))
+                self._grow()
         self._awake_total += int(np.count_nonzero(mask))
 
     def merge(self, other: "Tally") -> None:
@@ -79,6 +94,7 @@ class Tally:
         self._counts[1] += other._counts[1]
         self._pairs += other._pairs
         self._lost += other._lost
+        self._beyond += other._beyond
         self._awake_total += other._awake_total
 
     def values(self) -> dict[str, float]:
@@ -110,14 +126,14 @@ class Tally:
         gains = self._set_gains()
         best = np.empty(len(gains), np.int64)
         call(_best_arms, self._sets, gains, best)
-        return float(gains[np.arange(best.size), best].sum()), best
+        return float(gains[np.arange(best.size), best].sum()) + float(self._beyond[0]), best
 
     def best_ordering(self) -> Found:
         """Return the best ordering, the regret against it, and what the regret against none exceeds."""
         return best_ordering(self.awake_sets(), self._set_gains())
 
     def awake_sets(self) -> Mask:
-        """Return the distinct awake sets so far, (M, K), in the order in which they came."""
+        """Return the distinct awake sets so far, (M, K), in the order in which they came, as far as there was room."""
         return self._sets[: len(self._set_gains())].copy()
 
     @property
@@ -135,6 +151,11 @@ class Tally:
         """How many arms were awake, summed over rounds: what bounds depend on."""
         return self._awake_total
 
+    @property
+    def entries(self) -> int:
+        """How many numbers are kept for distinct awake sets: what memory depends on."""
+        return int(self._gains.size)
+
     def _set_gains(self) -> Floats:
         """Return what each arm would have gained, for each distinct awake set."""
         if not self._sets.size:
@@ -144,6 +165,18 @@ class Tally:
 
     def _table(self) -> tuple[Ints, Ints, Mask, Floats, Ints]:
         return self._slots, self._keys, self._sets, self._gains, self._counts
+
+    def _grow(self) -> None:
+        """Make room for twice as many awake sets, or decide to do without, or refuse."""
+        room = len(self._sets)
+        if self._max_entries is None or 2 * room * self.n_arms <= self._max_entries:
+            self._reserve(2 * room)
+        elif self._by_set:
+            self._full = True
+        else:
+            rule = f"of at most {room:,} distinct sets of {self.n_arms} arms for policy and ordering regret"
+            advice = "ask for external, internal or swap regret, or see expected_by_set in docs/worlds.md"
+            raise ValueError(must_be("awake", f"{rule} ({advice})", "more"))
 
     def _reserve(self, sets: int) -> None:
         """Make room for as many distinct awake sets, at least doubling it."""
@@ -198,10 +231,13 @@ def _fault(awake: Mask, losses: Floats, choices: Ints) -> int:
 
 
 def _add(
-    awake: Mask, losses: Floats, choices: Ints, start: int,
-    slots: Ints, keys: Ints, sets: Mask, gains: Floats, counts: Ints, pairs: Floats, lost: Floats,
+    awake: Mask, losses: Floats, choices: Ints, start: int, full: bool,
+    slots: Ints, keys: Ints, sets: Mask, gains: Floats, counts: Ints, pairs: Floats, lost: Floats, beyond: Floats,
 ) -> int:  # fmt: skip
-    """Add rounds from `start` to the sums; return the first not added, for want of room, or how many there are."""
+    """Add rounds from `start` to the sums; return the first not added, for want of room, or how many there are.
+
+    Where the table is `full`, what the best arm of a round with an unknown set would have gained is added to `beyond`.
+    """
     rounds = choices.size
     total = 0.0
     t = start
@@ -211,9 +247,12 @@ def _add(
             own = losses[t, arm]
             if slots.size:
                 row = find_row(slots, keys, sets, counts, awake, t)
-                if row < 0:
+                if row >= 0:
+                    _add_gains(awake, losses, t, own, gains, row)
+                elif full:
+                    beyond[0] += own - _least(awake, losses, t)
+                else:
                     break
-                _add_gains(awake, losses, t, own, gains, row)
             if pairs.size:
                 _add_gains(awake, losses, t, own, pairs, arm)
             total += own
@@ -254,3 +293,13 @@ def _add_gains(awake: Mask, losses: Floats, t: int, own: float, sums: Floats, ro
     """Add `own` less the losses of the awake arms of round `t` to row `row` of `sums`; no branch to mispredict."""
     for k in range(awake.shape[1]):
         sums[row, k] += own - losses[t, k] if awake[t, k] else 0.0
+
+
+@kernel
+def _least(awake: Mask, losses: Floats, t: int) -> float:
+    """Return the smallest loss of an awake arm in row `t`."""
+    least = np.inf
+    for k in range(awake.shape[1]):
+        if awake[t, k] and losses[t, k] < least:
+            least = losses[t, k]
+    return least

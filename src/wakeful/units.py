@@ -25,6 +25,7 @@ from wakeful.worlds import AdaptiveWorld, World
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld
 
 CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
+MOST_ENTRIES = 1 << 22  # numbers that a run keeps for distinct awake sets, 32 MiB: all sets of up to 17 arms
 
 Outcome = dict[str, Floats]  # what a unit found: its curves, and its sum of internal regrets
 
@@ -87,7 +88,7 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
     curves = np.empty(unit.shape)
     internal = np.zeros((n_arms, n_arms) if "internal" in unit.regrets else (0, 0))
     for n, run in enumerate(range(unit.first, unit.last)):
-        tally: Any = (DuelTally if unit.duels else Tally)(n_arms, unit.regrets)
+        tally = _tally(unit)
         mark = 0
         done = 0
         for piece in _pieces(unit, run, look):
@@ -102,6 +103,15 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
         if "internal" in unit.regrets:
             internal += tally.internal_matrix()
     return {"curves": curves, "internal": internal}
+
+
+def _tally(unit: Unit) -> Any:
+    """Return a new tally for a run, whose memory does not grow with its rounds where the world never ends."""
+    if unit.duels:
+        return DuelTally(unit.world.n_arms, unit.regrets)
+    endless = getattr(unit.world, "length", None) is None  # a world that ends is in memory anyway
+    by_set = unit.pseudo and getattr(unit.world, "expected_by_set", False)
+    return Tally(unit.world.n_arms, unit.regrets, MOST_ENTRIES if endless else None, by_set)
 
 
 def compile_for(unit: Unit) -> None:

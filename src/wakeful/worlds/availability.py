@@ -5,6 +5,7 @@ Losses are 0 or 1, independent, with means from U(0, 1) drawn for each run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Cycling(World):
            [0, 1, 1],
            [1, 0, 1]])
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     n_arms: int = 5
     n_awake: int = 2
@@ -68,6 +71,8 @@ class MarkovSleep(World):
         wake: the probability of waking up
     """
 
+    expected_by_set: ClassVar[bool] = True
+
     n_arms: int = 5
     sleep: float = 0.05
     wake: float = 0.05
@@ -105,6 +110,8 @@ class LossDependentSleep(World):
         n_arms: K
         rest: how many rounds an arm sleeps after a loss
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     n_arms: int = 5
     rest: int = 2

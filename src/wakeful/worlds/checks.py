@@ -111,6 +111,19 @@ def check_own_arrays(world: Any) -> None:
         require(equal(first, second), "blocks must not share memory with each other or with the world")
 
 
+def check_expected_by_set(world: World) -> None:
+    """A world that says `expected_by_set` knows expected losses, and in a run they depend on who is awake alone."""
+    if not world.expected_by_set:
+        return
+    known: dict[bytes, Floats] = {}
+    for block in islice(world.blocks(np.random.default_rng(8), max(SIZES)), BLOCKS):
+        if block.expected is None:
+            raise AssertionError("a world that says expected_by_set must give expected losses, got None")
+        for awake, expected in zip(block.awake, block.expected, strict=True):
+            first = known.setdefault(awake.tobytes(), expected)
+            require(np.array_equal(first[awake], expected[awake]), "expected losses must be the same for the same set")
+
+
 def check_rounds(world: AdaptiveWorld) -> None:
     """Somebody is awake in every round, and losses are in [0, 1] where awake."""
     for awake, losses in _rounds(world, 1):
@@ -127,7 +140,13 @@ def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
         require(same, "the same seed and laws must give the same rounds")
 
 
-CHECKS: tuple[Callable[[World], None], ...] = (check_blocks, check_length, check_repeatable, check_own_arrays)
+CHECKS: tuple[Callable[[World], None], ...] = (
+    check_blocks,
+    check_length,
+    check_repeatable,
+    check_own_arrays,
+    check_expected_by_set,
+)
 ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveWorld], None], ...] = (check_rounds, check_adaptive_repeatable)
 
 

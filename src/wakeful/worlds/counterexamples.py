@@ -5,6 +5,7 @@ Each is a world and a learner, given by `choices`, one of whose regrets is small
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class ExternalNotOrdering(World):
     >>> round(regret.ordering(awake, losses, world.choices(awake)).value, 9)
     100.0
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     rounds: int = 1000
 
@@ -86,6 +89,8 @@ class OrderingNotExternal(World):
     >>> regret.ordering(awake, losses, world.choices(awake)).value < 100
     True
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     @property
     def n_arms(self) -> int:

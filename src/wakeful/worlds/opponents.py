@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class NashOpponent(World):
     >>> next(NashOpponent(rock_paper_scissors(), ((0, 1),)).blocks(np.random.default_rng(0), 1)).expected
     array([[1. , 0.5, 0. ]])
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     game: Game
     sets: Sets | None = None

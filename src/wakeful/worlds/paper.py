@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Stochastic(World):
     array([[False,  True,  True],
            [ True, False,  True]])
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     n_arms: int = 10
 
@@ -56,6 +59,8 @@ class Dependent(World):
     | {2, 3} | -, 0, 1 |
     """
 
+    expected_by_set: ClassVar[bool] = True
+
     @property
     def n_arms(self) -> int:
         """Three arms."""
@@ -81,6 +86,8 @@ class RockPaperScissors(World):
     The awake set, the same for both, is one of {1, 2}, {1, 2, 3}, {1, 3}, {2, 3} at random. Losses are 0, 1/2, 1.
     """
 
+    expected_by_set: ClassVar[bool] = True
+
     @property
     def n_arms(self) -> int:
         """Rock, Paper and Scissors."""
@@ -102,6 +109,8 @@ class RandomDependent(World):
         n_arms: K
         n_sets: how many sets there are, one of them at random in each round
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     n_arms: int = 5
     n_sets: int = 5
@@ -138,6 +147,8 @@ class RandomGame(World):
         n_sets: how many awake sets there are, one of them at random in each round
         bernoulli: losses of 0 and 1, drawn with the game's losses as means, instead of these themselves
     """
+
+    expected_by_set: ClassVar[bool] = True
 
     n_arms: int = 10
     n_sets: int = 4

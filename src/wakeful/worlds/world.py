@@ -38,6 +38,7 @@ class World(ABC):
     """
 
     printable: ClassVar[bool] = True  # prints as the code that makes it
+    expected_by_set: ClassVar[bool] = False  # `expected` is there, and in a run a function of who is awake
 
     @property
     @abstractmethod

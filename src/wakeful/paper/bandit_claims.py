@@ -22,7 +22,8 @@ from wakeful.paper.verdicts import (
 from wakeful.results import Results
 
 RULE_LESS = "95 % interval of the paired difference, run by run, on one side of zero"
-HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": an interval around 1/2 that is narrower than a tenth
+HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": a band around 1/2 that is a tenth wide
+LEAD = 0.1  # of the other policy's regret: less is no lead
 SETTLES = {HOLDS: "does", FAILS: "settles near {}", IN_PART: "is undecided, near {}"}
 GAME = "Rock-Paper-Scissors"
 
@@ -77,7 +78,8 @@ def stochastic(results: Results) -> Claim:
     """Judge "it needs dependence": where losses ignore who is awake, SI-EXP3 has no lead."""
     gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
     listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
-    verdicts = [is_not_less(difference) for difference in gaps.values()]
+    margins = {name: LEAD * float(results.final("policy", name).mean()) for name in gaps}
+    verdicts = [is_not_less(difference, margins[name]) for name, difference in gaps.items()]
     return Claim(
         "no-lead-stochastic",
         "Section 5, figure 2 left (implied)",
@@ -85,8 +87,13 @@ def stochastic(results: Results) -> Claim:
         "does not, since S-UCB and S-EXP3 are made for the best ordering (implied, not said).",
         f"Policy regret after {results.rounds:,} rounds: {means(results, SI, UCB, EXP3G)}; differences {listed}.",
         together(verdicts),
-        "Rule: no difference whose 95 % interval is below zero.",
-        {**about(results), "differences": {name: list(d) for name, d in gaps.items()}, "parts": tally(verdicts)},
+        f"Rule: no lead of {LEAD:.0%} of the other's regret or more: 95 % intervals of the differences above that.",
+        {
+            **about(results),
+            "differences": {name: list(d) for name, d in gaps.items()},
+            "margins": margins,
+            "parts": tally(verdicts),
+        },
     )
 
 
@@ -141,7 +148,7 @@ def long_dependent(results: Results) -> Claim:
 def half_and_half(found: Exploited) -> Claim:
     """Judge "S-UCB and S-EXP3 will converge to (1/2, 1/2, 0) when Scissors is unavailable", policy by policy."""
     shares = {name: interval(found.paper_share[name]) for name in (UCB, EXP3G, SI)}
-    verdicts = {name: _is_half(share) for name, share in shares.items() if name != SI} | {SI: _is_all(shares[SI])}
+    verdicts = {name: is_half(share) for name, share in shares.items() if name != SI} | {SI: is_all(shares[SI])}
     listed = ", ".join(f"{name} {share}" for name, share in shares.items())
     said = ", ".join(f"{name} {SETTLES[verdicts[name]].format(f'{share.mean:.2f}')}" for name, share in shares.items())
     return Claim(
@@ -151,7 +158,7 @@ def half_and_half(found: Exploited) -> Claim:
         "asleep, while SI-EXP3 chooses the right action, Paper.",
         f"Share of Paper on {{Rock, Paper}} in the second half of {int(found.rounds[-1]):,} rounds: {listed}.",
         together(verdicts.values()),
-        f"Rule: for S-UCB and S-EXP3 a 95 % interval that contains 1/2 and is narrower than {NEAR}; for SI-EXP3 one "
+        f"Rule: for S-UCB and S-EXP3 the whole 95 % interval within {NEAR / 2:g} of 1/2; for SI-EXP3 "
         f"above {1.0 - NEAR}. Who does what is said: {said}.",
         {
             **about_games(found),
@@ -162,14 +169,15 @@ def half_and_half(found: Exploited) -> Claim:
     )
 
 
-def _is_half(share: Interval) -> str:
-    """Judge "converges to 1/2": FAILS if the interval excludes it, HOLDS if it does not and is narrow."""
-    if share.low > HALF or share.high < HALF:
+def is_half(share: Interval) -> str:
+    """Judge "converges to 1/2": HOLDS if the whole interval is near it, FAILS if none of it is."""
+    low, high = HALF - NEAR / 2, HALF + NEAR / 2
+    if share.low > high or share.high < low:
         return FAILS
-    return HOLDS if share.high - share.low < NEAR else IN_PART
+    return HOLDS if low <= share.low and share.high <= high else IN_PART
 
 
-def _is_all(share: Interval) -> str:
+def is_all(share: Interval) -> str:
     """Judge "chooses it": HOLDS if the whole interval is above 0.9, FAILS if it is below."""
     if share.low > 1.0 - NEAR:
         return HOLDS

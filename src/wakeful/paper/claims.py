@@ -7,16 +7,23 @@ from typing import Any, NamedTuple
 
 from wakeful.paper import bandit_claims as bandits
 from wakeful.paper import duel_claims as duels
+from wakeful.paper import fact_claims as facts
 from wakeful.paper import relation_claims as related
 from wakeful.paper import theory_claims as theory
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, UNTESTED, Claim
 
 THEOREM = ("theorem-1-dependent", "theorem-1-switching")
-PARTS = {HOLDS: ("holds", "hold"), FAILS: ("does not", "do not"), IN_PART: ("undecided", "undecided")}
+PARTS = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not", "do not"),
+    IN_PART: ("undecided", "undecided"),
+    UNTESTED: ("not tested here", "not tested here"),
+}
 DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
 
 
 UNDECIDED = " Undecided: an interval reaches over a limit, or lies between two."
+LOOSE = " Not tested here: no policy can have more than the bound in so many rounds."
 
 
 class Rule(NamedTuple):
@@ -26,14 +33,10 @@ class Rule(NamedTuple):
     judge: Callable[..., Claim]
 
 
-def judged(findings: Mapping[str, Any], seed: int, quick: bool) -> list[Claim]:
+def judged(findings: Mapping[str, Any], quick: bool) -> list[Claim]:
     """Return every claim whose findings are there, each with the note whether the run was a quick one."""
     rules = [rule for rule in RULES if all(need in findings for need in rule.needs)]
     claims = [rule.judge(*(findings[need] for need in rule.needs)) for rule in rules]
-    if "relations" in findings:
-        claims += [theory.fixed_point(seed), duels.reductions(seed)]
-    if "nash" in findings:
-        claims += [theory.rock_paper_scissors(), theory.half_for_both(seed)]
     return [_noted(claim, quick) for claim in claims]
 
 
@@ -62,9 +65,11 @@ def _source(numbers: Mapping[str, Any]) -> str:
 def _parts(claim: Claim) -> str:
     """Return what is behind a verdict that is not plain: how many parts hold, or that nothing is decided."""
     parts = claim.numbers.get("parts", {})
+    if claim.verdict == UNTESTED:
+        return LOOSE
     if claim.verdict == IN_PART and not parts.get(HOLDS):
         return UNDECIDED
-    if claim.verdict != IN_PART and not parts.get(IN_PART):
+    if claim.verdict != IN_PART and not parts.get(IN_PART) and not parts.get(UNTESTED):
         return ""
     words = (f"{parts[v]} {one if parts[v] == 1 else many}" for v, (one, many) in PARTS.items() if parts[v])
     return f" Of {sum(parts.values())} parts {', '.join(words)}."
@@ -140,7 +145,7 @@ RULES: tuple[Rule, ...] = (
     Rule(THEOREM, theory.sharpened),
     Rule(THEOREM, theory.root),
     Rule(THEOREM, theory.online),
-    Rule(("stochastic", "theorem-1-switching"), theory.consequences),
+    Rule(("remark-3", "theorem-1-dependent"), theory.consequences),
     Rule(("line-12",), theory.line_twelve),
     Rule(("stochastic",), bandits.stochastic),
     _beats("dependent", "Section 5, figure 2 middle", "the dependent world"),
@@ -159,5 +164,11 @@ RULES: tuple[Rule, ...] = (
     Rule(("duels-4",), partial(duels.ucb_outperforms, 4)),
     Rule(("duels-30",), partial(duels.ucb_outperforms, 30)),
     Rule(("categories",), duels.categories),
+    Rule(("groups",), duels.groups),
     Rule(("categories", "path"), duels.ucb_linear),
+    Rule(("facts",), facts.order_optimal),
+    Rule(("facts",), facts.fixed_point),
+    Rule(("facts",), facts.reductions),
+    Rule(("facts",), facts.rock_paper_scissors),
+    Rule(("facts",), facts.half_for_both),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from wakeful import plots
 from wakeful.inputs import one_of, whole
-from wakeful.paper import evidence, folder, line_twelve, nash, report
+from wakeful.paper import evidence, facts, folder, line_twelve, nash, report
 from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import Claim, Section, counted
@@ -24,6 +24,7 @@ STUDIES: dict[str, Callable[[Bench, Progress | None], Any]] = {
     "relations": lambda bench, move: evidence.studied(bench),
     "line-12": lambda bench, move: line_twelve.studied(bench),
     "nash": nash.studied,
+    "facts": lambda bench, move: facts.studied(bench),
 }
 DRAWING = "figures"
 STUDY_WEIGHT = 2_000_000  # rounds that a study, or drawing all figures, is worth on the overall bar
@@ -79,7 +80,7 @@ def reproduce(
     weights = {name: _weight(bench, name) for name in (*chosen, DRAWING)}
     with bars(sum(weights.values()), quiet) as shown:
         findings, seconds = _found(bench, {name: weights[name] for name in chosen}, shown)
-        claims = judged(findings, seed, quick)
+        claims = judged(findings, quick)
         with shown.part(DRAWING, weights[DRAWING]) as move:
             sections, figures = _drawn(place, findings, move)
     less = _less(quick, runs, chosen)
@@ -111,7 +112,7 @@ def _less(quick: bool, runs: int | None, chosen: Sequence[str]) -> tuple[str, ..
     if quick:
         said.append("A quick run: fewer runs and shorter horizons than in the paper. Good for a look, not a citation.")
     if runs is not None and runs < RUNS:
-        said.append(f"Runs of every experiment: {runs}, where the paper has {RUNS}.")
+        said.append(f"Runs of every experiment: {runs}, where the whole report has up to {RUNS}.")
     if len(chosen) < len(selected(())):
         said.append(f"A part of the report: {', '.join(chosen)}.")
     return tuple(said)

@@ -9,6 +9,7 @@ from wakeful.entries import Floats
 from wakeful.stationary import stationary
 
 ARMS = (2, 3, 5, 10, 30, 100, 1000)
+MANY = 1000
 
 
 class Derived(NamedTuple):
@@ -24,18 +25,50 @@ class Derived(NamedTuple):
         return [bool(constant <= self.stated + 1e-12) for constant in self.constants]
 
 
-def derived(scale: float) -> Derived:
-    """Return what the proof's last line gives for `eta^2 = scale log K / sum |S_t|`.
+def derived(scale: float, sharpened: bool = False, arms: tuple[int, ...] = ARMS) -> Derived:
+    """Return what a proof gives for `eta^2 = scale log K / sum |S_t|`, where all arms are awake.
 
-    That line is `E R(i -> j) <= log(K(K-1)) / eta + eta sum |S_t|`, and the theorem states `2 sqrt(2)`.
+    The printed proof ends with `E R(i -> j) <= log(K(K-1)) / eta + eta sum |S_t|`, the sharpened one with `log(K(K-1))
+    / eta + eta T`, and the theorem states `2 sqrt(2)`.
 
-    >>> all(derived(2.0).answers)  # corrected
+    >>> all(derived(2.0).answers)  # the corrected rate
     True
-    >>> derived(0.5).constants.round(2)  # as printed
+    >>> derived(0.5).constants.round(2)  # the printed rate, by the printed proof
     array([2.12, 3.01, 3.34, 3.47, 3.52, 3.53, 3.54])
+    >>> derived(0.5, sharpened=True).constants.round(2)  # by the sharpened one
+    array([1.77, 2.54, 2.77, 2.83, 2.84, 2.83, 2.83])
     """
-    found = [math.log(k * (k - 1)) / math.sqrt(scale) / math.log(k) + math.sqrt(scale) for k in ARMS]
-    return Derived(ARMS, np.array(found), 2.0 * math.sqrt(2.0))
+    stated = 2.0 * math.sqrt(2.0)
+    return Derived(arms, np.array([stated * excess(scale, k, k if sharpened else 1.0) for k in arms]), stated)
+
+
+def excess(scale: float, n_arms: int, awake: float, second: float = 1.0) -> float:
+    """Return the bound that the sharpened proof gives for a rate, over the printed bound of Theorem 1.
+
+    For `eta^2 = scale log K / sum |S_t|` the bound is `log(K(K-1)) / eta + second eta T`; over `2 sqrt(2 log K sum
+    |S_t|)` that is `log(K(K-1)) / (sqrt(8 scale) log K) + second sqrt(scale / 8) T / sum |S_t|`. For the printed rate,
+    `scale = 1/2`, it is `log(K(K-1)) / (2 log K) + second T / (4 sum |S_t|)`.
+
+    Parameters:
+        scale: of the rate
+        n_arms: K
+        awake: sum |S_t| / T
+        second: the factor of the squares; 1, or e - 2 where eta <= 1
+
+    >>> round(excess(0.5, 8, 8.0), 4), round(excess(0.5, 9, 9.0), 4)  # all of eight arms awake, or all of nine
+    (0.9991, 1.001)
+    """
+    log = math.log(n_arms)
+    return math.log(n_arms * (n_arms - 1)) / (math.sqrt(8.0 * scale) * log) + second * math.sqrt(scale / 8.0) / awake
+
+
+def proved_up_to(scale: float, second: float = 1.0) -> int:
+    """Return the K up to which the sharpened proof gives the printed bound for a rate, where all arms are awake.
+
+    >>> proved_up_to(0.5), proved_up_to(0.5, math.e - 2.0)
+    (8, 17)
+    """
+    return next((k - 1 for k in range(2, MANY) if excess(scale, k, k, second) > 1.0), MANY)
 
 
 def printed_bound(rounds: float, n_arms: int, awake: float) -> float:

@@ -1,4 +1,8 @@
-"""How verdicts come about: rules that take numbers and return HOLDS, IN_PART or FAILS, and intervals to judge by."""
+"""How verdicts come about: intervals to judge by, and rules that take them and return one of four verdicts.
+
+Every rule is monotone: a wider interval around the same mean never turns a verdict into HOLDS or into FAILS, so that
+fewer runs can say less than many, and never more.
+"""
 
 import math
 from collections.abc import Iterable
@@ -9,13 +13,16 @@ from numpy.typing import ArrayLike
 
 from wakeful.entries import Floats
 from wakeful.inputs import must_be, numbers
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, UNTESTED, VERDICTS
 from wakeful.results import Results, growth_exponent
 
 CONFIDENCE = 0.95
 LINEAR = 0.9  # an exponent of growth above which a regret is called linear
-ROOT = 0.5  # the exponent of the square root
-MARGIN = 0.05  # by which an exponent may exceed it, since lower terms bend a curve at any finite horizon
+ROOT, NEXT = 1 / 2, 2 / 3  # exponents: the square root, and the next rate that policies of this field have
+HALFWAY = (ROOT + NEXT) / 2  # an exponent below it is nearer to 1/2; lower terms bend a curve at any finite horizon
+
+
+RULE_ROOT = "the whole 95 % interval of the exponent nearer to 1/2 than to 2/3; it fails if all of it is above 2/3"
 
 
 class Interval(NamedTuple):
@@ -70,8 +77,8 @@ def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Inter
     """Return the exponent a of `T^a` with which a mean regret grew over the last part of the horizon.
 
     `a = log(R_T / R_s) / log(T / s)`, R the means over runs, s about `since` T; the interval is the jackknife's, which
-    leaves out one run at a time. A regret that is not positive at T has not grown: its exponent is 0. One that is
-    positive at T only has none that could be told.
+    leaves out one run at a time. A regret that is surely not positive at T has not grown: its exponent is 0. Where it
+    is not sure that both means are positive, there is no telling, and the interval has no ends.
 
     Parameters:
         checkpoints: the rounds at which the regret is known
@@ -85,9 +92,13 @@ def growth(checkpoints: ArrayLike, curves: Floats, since: float = 0.25) -> Inter
     marks = numbers("checkpoints", checkpoints, "numbers of rounds")
     runs, total = len(curves), curves.sum(axis=0)
     exponent = growth_exponent(marks, total / runs, since)
-    left_out = np.array([growth_exponent(marks, (total - own) / max(runs - 1, 1), since) for own in curves])
-    if runs < 2 or not np.isfinite(left_out).all():
+    start = interval(curves[:, min(int(np.searchsorted(marks, since * marks[-1])), marks.size - 2)])
+    end = interval(curves[:, -1])
+    if end.high <= 0.0:
+        return Interval(exponent, exponent, exponent)
+    if min(start.low, end.low) <= 0.0 or marks.size < 2:
         return Interval(exponent, -math.inf, math.inf)
+    left_out = np.array([growth_exponent(marks, (total - own) / (runs - 1), since) for own in curves])
     error = math.sqrt((runs - 1) / runs * float(((left_out - left_out.mean()) ** 2).sum()))
     reach = _reach(runs) * error
     return Interval(exponent, exponent - reach, exponent + reach)
@@ -104,28 +115,32 @@ def is_less(difference: Interval) -> str:
     return FAILS if difference.low > 0.0 else IN_PART
 
 
-def is_not_less(difference: Interval) -> str:
-    """Judge "the first is not less": FAILS if the whole interval of the difference is below 0, HOLDS if some is not.
+def is_not_less(difference: Interval, margin: float) -> str:
+    """Judge "the first is not less by more than the margin": HOLDS if the whole interval is above it, FAILS if none is.
 
-    An interval without ends decides nothing.
-
-    >>> is_not_less(Interval(1.0, -1.0, 3.0)), is_not_less(Interval(1.0, -math.inf, math.inf))
+    >>> is_not_less(Interval(1.0, -1.0, 3.0), 2.0), is_not_less(Interval(-50.0, -200.0, 1.0), 2.0)
     ('holds', 'holds in part')
     """
-    if difference.high < 0.0:
-        return FAILS
-    return HOLDS if math.isfinite(difference.high) else IN_PART
+    if difference.low >= -margin:
+        return HOLDS
+    return FAILS if difference.high < -margin else IN_PART
 
 
-def is_below(value: Interval, bound: float) -> str:
+def is_below(value: Interval, bound: float, most: float) -> str:
     """Judge "at most the bound": HOLDS if the whole interval is, FAILS if none of it is; without ends, neither.
 
-    >>> is_below(Interval(5.0, 4.0, 6.0), 7.0), is_below(Interval(5.0, 4.0, 6.0), 3.0)
+    Where `most`, what any policy can have at worst, does not exceed the bound, nothing is tested.
+
+    >>> is_below(Interval(5.0, 4.0, 6.0), 7.0, most=50.0), is_below(Interval(5.0, 4.0, 6.0), 3.0, most=50.0)
     ('holds', 'does not hold')
+    >>> is_below(Interval(5.0, 4.0, 6.0), 70.0, most=50.0)
+    'not tested here'
     """
-    if value.high <= bound:
-        return HOLDS
-    return FAILS if value.low > bound else IN_PART
+    if value.low > bound:
+        return FAILS
+    if most <= bound:
+        return UNTESTED
+    return HOLDS if value.high <= bound else IN_PART
 
 
 def is_linear(exponent: Interval) -> str:
@@ -136,16 +151,16 @@ def is_linear(exponent: Interval) -> str:
 
 
 def is_root(exponent: Interval) -> str:
-    """Judge "of order sqrt(T)": HOLDS if the interval of the exponent reaches down to 1/2 (and a margin) and not to 1.
+    """Judge "at most of order sqrt(T)": HOLDS if the whole interval of the exponent is nearer to 1/2 than to 2/3.
 
-    FAILS if all of it is above 0.9, which is called linear.
+    FAILS if all of it is at least 2/3.
 
-    >>> is_root(Interval(0.52, 0.45, 0.59)), is_root(Interval(0.7, 0.6, 0.8)), is_root(Interval(1.0, 0.95, 1.1))
+    >>> is_root(Interval(0.52, 0.48, 0.56)), is_root(Interval(0.75, 0.5, 0.99)), is_root(Interval(0.7, 0.68, 0.72))
     ('holds', 'holds in part', 'does not hold')
     """
-    if exponent.low > LINEAR:
+    if exponent.low >= NEXT:
         return FAILS
-    return HOLDS if exponent.low <= ROOT + MARGIN and exponent.high < 1.0 else IN_PART
+    return HOLDS if exponent.high < HALFWAY else IN_PART
 
 
 def is_sublinear(exponent: Interval) -> str:
@@ -161,27 +176,29 @@ def is_true(answers: Iterable[bool]) -> str:
 
 
 def together(verdicts: Iterable[str]) -> str:
-    """Join verdicts on the parts of a claim: all hold; one fails and none holds; or else in part.
+    """Join verdicts on the parts of a claim: all the same; else it fails if one does and none holds; or else in part.
 
     >>> together([HOLDS, HOLDS]), together([HOLDS, FAILS]), together([FAILS, IN_PART]), together([IN_PART, IN_PART])
     ('holds', 'holds in part', 'does not hold', 'holds in part')
+    >>> together([HOLDS, UNTESTED]), together([FAILS, UNTESTED]), together([UNTESTED, UNTESTED])
+    ('holds in part', 'does not hold', 'not tested here')
     """
     found = set(verdicts)
     if not found:
         raise ValueError(must_be("verdicts", "one or more", verdicts))
     if len(found) == 1:
         return found.pop()
-    return IN_PART if HOLDS in found else FAILS
+    return FAILS if FAILS in found and HOLDS not in found else IN_PART
 
 
 def tally(verdicts: Iterable[str]) -> dict[str, int]:
     """Return how many parts of a claim have which verdict.
 
     >>> tally([HOLDS, FAILS, HOLDS])
-    {'holds': 2, 'holds in part': 0, 'does not hold': 1}
+    {'holds': 2, 'holds in part': 0, 'does not hold': 1, 'not tested here': 0}
     """
     found = list(verdicts)
-    return {verdict: found.count(verdict) for verdict in (HOLDS, IN_PART, FAILS)}
+    return {verdict: found.count(verdict) for verdict in VERDICTS}
 
 
 def compared(value: float, bound: float) -> str:

@@ -168,7 +168,7 @@ def _check_cells(rows: int, rounds: int, arms: int, max_cells: int) -> None:
     """Refuse a log that is small itself and large as a table of rounds and arms."""
     most = max(whole("max_cells", max_cells, CELLS_RULE, 1), ROW_CELLS * rows)
     if rounds * arms > most:
-        rule = f"of at most {most:,} cells, rounds times arms (max_cells raises the limit; fewer arms, or logs, help)"
+        rule = f"of at most {most:,} cells, rounds times arms (max_cells raises the limit)"
         raise ValueError(must_be("log", rule, f"{rounds:,} rounds of {arms:,} arms in {rows:,} rows"))
 
 

@@ -38,6 +38,15 @@ class Sound(Even):
     """Nothing wrong with it."""
 
 
+@dataclass(frozen=True)
+class Gambling(Even):
+    """Counts at a decision what its coin says, which nobody who counts it later can know."""
+
+    def remember(self, state: Any, awake: Any, chosen: Any, p: Any, arm: int, coin: float) -> float:
+        state.counts[0] += coin > 0.75
+        return 0.0
+
+
 # Parameters
 
 

@@ -89,6 +89,7 @@ FAULTS = {
     "unsettled": Fault(broken.Unsettled, suite.check_grow, "room for battles must not change a duel"),
     "stunted": Fault(broken.Stunted, suite.check_grow, "a state like that of start(6, 2), got float64 (4, 4) for"),
     "draining": Fault(broken.Draining, suite.check_grow, "grow must not change the state it is given"),
+    "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same duels in the same order"),
     "infinite": Fault(broken.Doubling, suite.check_streaks, "state.counts must stay finite"),
     "unguarded": Fault(broken.Unguarded, suite.check_streaks, "a law must not be NaN", alone=False),
     "misspoken": Fault(

@@ -150,6 +150,81 @@ def test_a_bandit_whose_names_no_file_can_hold_is_copied_and_says_why_it_is_not_
         pickle.dumps(bandit)
 
 
+def test_a_proposal_changes_nothing_and_choosing_is_proposing_and_admitting() -> None:
+    live, copy_ = a_bandit(), a_bandit()
+    uniforms = iter(np.random.default_rng(9).random(20))
+    for awake in (None, ["a", "c"], [True, False, True, True, False], ("e", "d")):
+        u = copy.copy(live)._stream.draw()
+        before = copy_.to_bytes()
+        proposal = copy_.propose(awake, u)
+        copy_.propose(awake, next(uniforms))
+        assert copy_.to_bytes() == before
+        assert proposal == live.choose(awake)
+        copy_.admit(proposal)
+        assert [a.tobytes() for a in copy_.state] == [a.tobytes() for a in live.state]
+        assert copy_.rounds == live.rounds
+
+
+def test_proposals_of_several_copies_are_folded_by_all_in_the_order_of_a_log() -> None:
+    copies = [wk.Bandit(wk.SIExp3(), NAMES, seed=n) for n in range(3)]
+    rng, log = np.random.default_rng(1), []
+    for n in range(40):
+        proposals = [
+            one.propose(NAMES[n % 2 :], rng.random()) for one in copies
+        ]  # at the same time: none has the others'
+        log += [json.loads(json.dumps(proposal.to_dict())) for proposal in proposals]
+        for record in log[-3:]:
+            for one in copies:
+                one.admit(wk.Decision.from_dict(record))
+                one.update(wk.Decision.from_dict(record), loss=n % 3 / 2)
+    late = wk.Bandit(wk.SIExp3(), NAMES, seed=9)
+    for n, record in enumerate(log):
+        late.admit(wk.Decision.from_dict(record))
+        late.update(wk.Decision.from_dict(record), loss=n // 3 % 3 / 2)
+    for one in copies:
+        assert [a.tobytes() for a in one.state] == [a.tobytes() for a in late.state]
+        assert one.rounds == late.rounds == 120
+
+
+def test_a_proposal_of_an_earlier_time_is_admitted_after_arms_came_and_went() -> None:
+    bandit = wk.Bandit(wk.PerSet(wk.SIExp3(), max_sets=3), NAMES, seed=1)
+    arena = wk.DuelingBandit(wk.Sparring(wk.SIExp3()), NAMES, seed=1)
+    decision, duel = bandit.propose(None, 0.3), arena.propose(None, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], size=3)
+    for learner in (bandit, arena):
+        learner.add_arm("e")
+        learner.retire_arm("a")
+    bandit.admit(decision)
+    arena.admit(duel)
+    bandit.update(decision, loss=0.5)
+    arena.update(duel, winner=duel.left)
+    assert bandit.rounds == arena.rounds == 1
+
+
+@pytest.mark.parametrize("uniform", [-0.1, 1.0, float("nan"), None, "x", True, 10**400], ids=repr)
+def test_uniforms_that_are_none_are_refused(uniform: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"^uniform must be a number from 0 to 1, 1 excluded, got "):
+        a_bandit().propose(None, uniform)
+    with pytest.raises((ValueError, TypeError), match=r"^uniforms must be a number from 0 to 1, 1 excluded, got "):
+        an_arena().propose(None, [0.5, 0.5, 0.5, uniform])
+    with pytest.raises(ValueError, match=r"^uniforms must be 4 numbers, two for each arm, got "):
+        an_arena().propose(None, [0.5])
+
+
+def test_what_update_refuses_admit_refuses_and_nothing_changes() -> None:
+    bandit, arena = a_bandit(), an_arena()
+    decision, duel = bandit.choose(), arena.choose(distinct=True)
+    before = bandit.to_bytes(), arena.to_bytes()
+    forged: list[dict[str, Any]] = [{"arm": "z"}, {"probability": 0.9}, {"memo": -1.0}, {"policy": "Uniform"}]
+    for change in forged:
+        with pytest.raises(ValueError, match=r"^decision.* must be "):
+            bandit.admit(decision._replace(**change))
+    false: list[dict[str, Any]] = [{"arms": ("a", "z")}, {"laws": duel.laws * 2}, {"policy": "Uniform"}]
+    for change in false:
+        with pytest.raises(ValueError, match=r"^duel.* must be "):
+            arena.admit(duel._replace(**change))
+    assert (bandit.to_bytes(), arena.to_bytes()) == before
+
+
 def raced(work: Callable[[], Any], ask: Callable[[], Any], times: int) -> list[BaseException]:
     """Ask while another thread works; return what went wrong."""
     done, wrong = threading.Event(), []

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from wakeful.arms import AT_HAND, Awake, listed
-from wakeful.entries import FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
+from wakeful.entries import COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import must_be, real, whole
-from wakeful.learner import Learner
+from wakeful.learner import Learner, checked_uniform, copied
 from wakeful.policy import (
     LAW,
     Decision,
@@ -60,6 +60,7 @@ class Bandit(Learner[Policy]):
         super().__init__(a_policy(policy), arms, seed)
         self._law: Callable[..., None] | None
         self._choose: Callable[..., tuple[int, float, float]] | None
+        self._admit: Callable[..., int] | None
         self._update: Callable[..., int] | None
         self._use(policy.start(len(self._arms)))
 
@@ -80,6 +81,42 @@ class Bandit(Learner[Policy]):
                     raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
             self._rounds = clock
             return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+
+    def propose(self, awake: Awake, uniform: float) -> Decision:
+        """Return the decision that `choose` would make with this `uniform` number in [0, 1); change nothing.
+
+        `admit` counts it, here and in every copy: `choose` is the two together, with the bandit's own random numbers.
+        """
+        awake, u = listed(awake), checked_uniform("uniform", uniform)
+        with self._lock:
+            names, mask = self._arms.awake(awake)
+            clock = self._rounds + 1
+            state = copied(self._state)
+            if self._choose is None:
+                position, probability, _, p, _, memo, _ = decide(self._policy, state, mask, lambda: u, clock)
+            else:
+                p = np.zeros(mask.size)
+                position, probability, memo = self._choose(mask, u, p, self._policy.fields(state, mask.size))
+                if position < 0:
+                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+
+    def admit(self, decision: Decision) -> None:
+        """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
+        with self._lock:
+            position, mask, probability, memo = self._placed(decision)
+            if self._choose is None:
+                answer = self._admit_plainly(decision, position, mask)
+            else:
+                p = np.zeros(mask.size)
+                p[: decision.probabilities.size] = decision.probabilities
+                if self._admit is None:  # compiled when first needed: most bandits never do
+                    self._admit = compiled(self._policy, "admit", self._state, mask.size)
+                answer = self._admit(mask, p, position, probability, memo, self._fields)
+            if answer == FINE:
+                self._rounds += 1
+        if answer != FINE:
+            raise ValueError(_refusal(decision, answer))
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
@@ -120,7 +157,7 @@ class Bandit(Learner[Policy]):
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
         self._state = state
-        self._law = self._choose = self._update = None
+        self._law = self._choose = self._admit = self._update = None
         if self._policy.kernels is not None:
             n_arms = len(self._arms)
             self._fields = self._policy.fields(state, n_arms)
@@ -161,17 +198,32 @@ class Bandit(Learner[Policy]):
 
     def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> int:
         """Update a policy without kernels, in terms of positions; answer as compiled code does."""
-        p = np.zeros(mask.size)
-        p[: decision.probabilities.size] = decision.probabilities
-        if not is_law(p, mask):
-            return NOT_A_LAW
-        if p[position] != decision.probability or p[position] < FLOOR:
-            return NOT_DRAWN
-        if not 0.0 <= decision.memo < math.inf:
-            return NO_MEMO
-        here = tuple(np.flatnonzero(mask).tolist())
-        self._policy.update(self._state, decision._replace(arm=position, awake=here, probabilities=p), loss)
-        return FINE
+        own, answer = _plain(decision, position, mask)
+        if answer == FINE:
+            self._policy.update(self._state, own, loss)
+        return answer
+
+    def _admit_plainly(self, decision: Decision, position: int, mask: Mask) -> int:
+        """Count a decision of a policy without kernels, in terms of positions; answer as compiled code does."""
+        own, answer = _plain(decision, position, mask)
+        if answer == FINE:
+            self._policy.remember(self._state, own._replace(memo=0.0), COIN)
+        return answer
+
+
+def _plain(decision: Decision, position: int, mask: Mask) -> tuple[Decision, int]:
+    """Return a decision in terms of positions, as policies without kernels get it, and what is wrong with it."""
+    p = np.zeros(mask.size)
+    p[: decision.probabilities.size] = decision.probabilities
+    answer = FINE
+    if not is_law(p, mask):
+        answer = NOT_A_LAW
+    elif p[position] != decision.probability or p[position] < FLOOR:
+        answer = NOT_DRAWN
+    elif not 0.0 <= decision.memo < math.inf:
+        answer = NO_MEMO
+    here = tuple(np.flatnonzero(mask).tolist())
+    return decision._replace(arm=position, awake=here, probabilities=p), answer
 
 
 def _loss(loss: float | None, reward: float | None) -> float:

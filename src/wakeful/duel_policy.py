@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from wakeful.compile import as_kernel, bind, kept, kernel, native
-from wakeful.entries import CLOSE, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Ints, Mask, draw
+from wakeful.entries import CLOSE, COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, Floats, Ints, Mask, draw
 from wakeful.inputs import must_be
 from wakeful.pairs import winner
 from wakeful.recipe import Recipe, full_name
@@ -54,7 +54,8 @@ class DuelKernels(NamedTuple):
     `law(parameters, state, pairs, awake, chosen, coin, p)` fills `p`, zero so far, with the law of the next arm: one of
     `awake` (sorted indices), given those `chosen` before it; `coin` is uniform, for laws that are random themselves.
     `learn(parameters, state, pick, shares)` adds one feedback: `shares[m]` is how much of the win went to position m.
-    `remember(parameters, state, awake, chosen, p, arm, coin)` counts one position and returns its memo.
+    `remember(parameters, state, awake, chosen, p, arm, coin)` counts one position and returns its memo; the memo may
+    depend on the coin, what is counted in the state may not.
     """
 
     law: Callable[..., None]
@@ -175,13 +176,12 @@ def _choose(pairs: Mask, uniforms: Floats, pick: Pick, fields: tuple[Any, ...]) 
     return answer
 
 
-def _update(pick: Pick, allowed: Mask, probabilities: Floats, shares: Floats, fields: tuple[Any, ...]) -> int:
-    """Add one feedback to the state, unless a law is none on the arms `allowed` or could not have drawn its arm.
+@kernel
+def fault(pick: Pick, allowed: Mask, probabilities: Floats) -> int:
+    """Return what is wrong: `FINE` if every law is one on the arms `allowed` and can have drawn its arm.
 
     Who was awake is filled in from `allowed`, (M, K) truth values.
     """
-    parameters = Parameters(*fields[:N_PARAMETERS])
-    state = State(*fields[N_PARAMETERS:])
     for m in range(pick.arms.size):
         p, arm = pick.laws[m], pick.arms[m]
         total = 0.0
@@ -199,8 +199,29 @@ def _update(pick: Pick, allowed: Mask, probabilities: Floats, shares: Floats, fi
             return NOT_DRAWN
         if not 0.0 <= pick.memos[m] < np.inf:
             return NO_MEMO
-    learn(parameters, state, pick, shares)
     return FINE
+
+
+def _admit(pick: Pick, allowed: Mask, probabilities: Floats, fields: tuple[Any, ...]) -> int:
+    """Count a decision that another copy made, unless there is a fault in it."""
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    answer: int = fault(pick, allowed, probabilities)
+    if answer == FINE:
+        for m in range(pick.arms.size):
+            awake = pick.awake[m, : pick.sizes[m]]
+            remember(parameters, state, awake, pick.arms[:m], pick.laws[m], pick.arms[m], COIN)
+    return answer
+
+
+def _update(pick: Pick, allowed: Mask, probabilities: Floats, shares: Floats, fields: tuple[Any, ...]) -> int:
+    """Add one feedback to the state, unless there is a fault in the decision."""
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    answer: int = fault(pick, allowed, probabilities)
+    if answer == FINE:
+        learn(parameters, state, pick, shares)
+    return answer
 
 
 def _play(
@@ -224,7 +245,7 @@ def _play(
         learn(parameters, state, pick, shares)
 
 
-_TEMPLATES = {"choose": _choose, "update": _update, "play": _play}
+_TEMPLATES = {"choose": _choose, "admit": _admit, "update": _update, "play": _play}
 
 
 def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[..., Any]:
@@ -265,6 +286,7 @@ _INTS, _FLOATS, _PAIRS = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np
 _PICK = empty_pick(2, 1)
 _EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
     "choose": (_PAIRS, _FLOATS, _PICK),
+    "admit": (_PICK, _PAIRS, _FLOATS),
     "update": (_PICK, _PAIRS, _FLOATS, _FLOATS),
     "play": (
         _PAIRS[np.newaxis], _INTS, np.zeros((1, 1, 1)), _INTS, _FLOATS,

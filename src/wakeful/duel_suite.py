@@ -171,6 +171,27 @@ def check_saved(policy: DuelingPolicy) -> None:
     require(after[0] == after[1], "a loaded bandit must continue identically")
 
 
+def check_folding(policy: DuelingPolicy) -> None:
+    """A log of proposals and feedback, folded in its order by a fresh copy, gives the live state bit for bit."""
+    live, copy = (DuelingBandit(policy, N_ARMS, seed=seed) for seed in (22, 23))
+    rng = np.random.Generator(np.random.PCG64(22))
+    waiting: list[Duel] = []
+    for t, pairs in enumerate(masks_of(90, N_ARMS, 22)):
+        asked: dict[str, Any] = {"size": 3} if t % 10 == 5 else {"pairs": pairs}
+        duel, before = live.choose(**asked), bytes_of(copy.state)
+        proposal = copy.propose(None, rng.random(6 if t % 10 == 5 else 4).tolist(), **asked)
+        require(bytes_of(copy.state) == before, "propose must change nothing")
+        require(proposal == duel, f"propose must return what choose does, got {proposal} for {duel}")
+        waiting.append(Duel.from_dict(json.loads(json.dumps(proposal.to_dict()))))
+        copy.admit(waiting[-1])
+        if t % 3:  # so that some feedback comes late, and some never
+            heard = waiting.pop(t % len(waiting))
+            for one in (live, copy):
+                one.update(heard, winner=heard.arms[t % 2])
+        same = bytes_of(live.state) == bytes_of(copy.state) and live.rounds == copy.rounds
+        require(same, "a copy that counts the same duels in the same order must have the same state")
+
+
 def check_late_feedback(policy: DuelingPolicy) -> None:
     """Feedback may come late, in another order, or never; where the policy says so, its order is irrelevant."""
     masks = masks_of(90, N_ARMS, 8)
@@ -325,6 +346,7 @@ CHECKS: tuple[Callable[[DuelingPolicy], None], ...] = (
     check_repeatable,
     check_saved,
     check_late_feedback,
+    check_folding,
     check_relabelling,
     check_ties,
     check_winner,

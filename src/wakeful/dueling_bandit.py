@@ -1,6 +1,6 @@
 """`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from wakeful.duel import Duel
 from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pick, step
 from wakeful.entries import FINE, NO_MEMO, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import did_you_mean, must_be, real, whole
-from wakeful.learner import Learner
+from wakeful.learner import Learner, checked_uniform, copied
 from wakeful.limits import MAX_BYTES, claim, state_bytes
 from wakeful.pairs import checked_pairs, group_pairs
 from wakeful.policy import LAW, is_like
@@ -68,6 +68,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._wins = np.zeros((len(self._arms), len(self._arms)))
         self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
         self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
+        self._admit: Callable[..., int] | None
         self._use(policy.start(len(self._arms)))
 
     def choose(
@@ -88,20 +89,59 @@ class DuelingBandit(Learner[DuelingPolicy]):
             pairs: instead of all these, the pairs that may meet: names, in either order, or a symmetric (K, K) mask
             size: how many different arms to choose, instead of two; the winner is the best of them all
         """
-        awake, pairs = listed(awake), listed(pairs)  # before the lock: an iterator may ask this very bandit
-        if groups is not None:
-            groups = _as_dict(groups)
-        if type(distinct) not in BOOLEANS:
-            raise TypeError(must_be("distinct", "True or False", distinct))
+        question = _asked(awake, distinct, groups, pairs, size)  # before the lock: it may run code of the caller's
         with self._lock:
-            if pairs is not None:
-                _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
-                return self._drawn(self._given(pairs), 2)
-            many = 2 if size is None else self._checked_size(size)
-            mask = self._meeting(awake, bool(distinct) or size is not None, groups, many)
+            mask, many = self._allowed(*question)
+            state, fields = self._roomy(many)
+            duel = self._drawn(mask, [self._stream.draw() for _ in range(2 * many)], fields)
             if many > self._size:
-                self._use(self._policy.grow(self._state, len(self._arms), many), many)
-            return self._drawn(mask, many)
+                self._use(state, many)
+            self._rounds += 1
+            return duel
+
+    def propose(
+        self,
+        awake: Awake,
+        uniforms: Sequence[float],
+        *,
+        distinct: bool = False,
+        groups: Groups | None = None,
+        pairs: Any = None,
+        size: int | None = None,
+    ) -> Duel:
+        """Return the duel that `choose` would arrange with these numbers; change nothing. `admit` counts it.
+
+        Parameters:
+            awake, distinct, groups, pairs, size: as in `choose`
+            uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel
+        """
+        question = _asked(awake, distinct, groups, pairs, size)
+        drawn = [checked_uniform("uniforms", u) for u in uniforms]
+        with self._lock:
+            mask, many = self._allowed(*question)
+            if len(drawn) != 2 * many:
+                raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
+            state = copied(self._roomy(many)[0])
+            return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)))
+
+    def admit(self, duel: Duel) -> None:
+        """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""
+        with self._lock:
+            _check_parts(duel)
+            room, laws = self._placed(duel)
+            size = len(duel.arms)
+            self._check_growth(size)
+            state, fields = self._roomy(size)
+            pick = Pick(*room.pick[:3], laws, room.pick.memos)
+            if self._admit is None:  # compiled when first needed: most bandits never do
+                self._admit = step(self._policy, "admit", state, len(self._arms))
+            answer = self._admit(pick, room.allowed, room.probabilities, fields)
+            if answer == FINE:
+                if size > self._size:
+                    self._use(state, size)
+                self._rounds += 1
+        if answer != FINE:
+            raise ValueError(_refusal(duel, answer))
 
     def update(self, duel: Duel, *, winner: Any) -> None:
         """Learn who won.
@@ -117,11 +157,8 @@ class DuelingBandit(Learner[DuelingPolicy]):
             room, laws = self._placed(duel)
             for m, share in enumerate(shares):
                 room.shares[m] = share
-            state, fields = self._state, self._fields
-            if size > self._size:  # a battle from another copy: it is judged before anything changes here
-                self._check_growth(size)
-                state = self._policy.grow(state, len(self._arms), size)
-                fields = self._policy.fields(state, len(self._arms))
+            self._check_growth(size)
+            state, fields = self._roomy(size)
             pick = Pick(*room.pick[:3], laws, room.pick.memos)
             answer = self._update(pick, room.allowed, room.probabilities, room.shares, fields)
             if answer == FINE:
@@ -170,16 +207,31 @@ class DuelingBandit(Learner[DuelingPolicy]):
             raise ValueError(must_be("size", rule, size))
         return number
 
-    def _drawn(self, mask: Mask, size: int) -> Duel:
-        """Draw the arms of a duel from the pairs of `mask`."""
+    def _allowed(self, awake: Any, distinct: bool, groups: Groups | None, pairs: Any, size: Any) -> tuple[Mask, int]:
+        """Return who may meet whom, and how many arms are to be chosen."""
+        if pairs is not None:
+            _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
+            return self._given(pairs), 2
+        many = 2 if size is None else self._checked_size(size)
+        return self._meeting(awake, distinct or size is not None, groups, many), many
+
+    def _roomy(self, size: int) -> tuple[Any, Any]:
+        """Return a state with room for `size` arms at a time, and its fields: the current one if it has."""
+        if size <= self._size:
+            return self._state, self._fields
+        state = self._policy.grow(self._state, len(self._arms), size)
+        return state, self._policy.fields(state, len(self._arms))
+
+    def _drawn(self, mask: Mask, uniforms: list[float], fields: Any) -> Duel:
+        """Draw the arms of a duel from the pairs of `mask`, counting it in `fields`."""
+        size = len(uniforms) // 2
         names, room = self._arms.names, self._room(size)
         pick = Pick(*room.pick[:3], np.empty((size, len(names))), room.pick.memos)
-        for n in range(2 * size):
-            room.uniforms[n] = self._stream.draw()
-        wrong = self._choose(mask, room.uniforms, pick, self._fields)
+        for n, u in enumerate(uniforms):
+            room.uniforms[n] = u
+        wrong = self._choose(mask, room.uniforms, pick, fields)
         if wrong >= 0:
             raise ValueError(must_be(f"law of {self._policy!r}", LAW, pick.laws[wrong]))
-        self._rounds += 1
         arms = pick.arms.tolist()
         allowed = [self._named(row[:n]) for row, n in zip(pick.awake, pick.sizes.tolist(), strict=True)]
         return Duel(
@@ -187,13 +239,15 @@ class DuelingBandit(Learner[DuelingPolicy]):
             tuple([pick.laws.item(m, k) for m, k in enumerate(arms)]),
             tuple(allowed),
             pick.laws,
-            self._rounds,
+            self._rounds + 1,
             tuple(pick.memos.tolist()),
             self._decider,
         )
 
     def _check_growth(self, size: int) -> None:
         """Refuse a battle of so many arms that the state would become large: anybody can write one down."""
+        if size <= self._size:
+            return
         needed = state_bytes(partial(self._policy.start, size=size), len(self._arms))
         if needed > self.max_bytes:
             rule = (
@@ -319,6 +373,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         self._state, self._fields = state, fields
         self._size = self._size if size is None else size
         self._choose, self._update = steps
+        self._admit = None
         self._rooms: dict[int, Room] = {}
 
     @classmethod
@@ -345,6 +400,13 @@ class DuelingBandit(Learner[DuelingPolicy]):
         return state
 
 
+def _asked(awake: Any, distinct: Any, groups: Any, pairs: Any, size: Any) -> tuple[Any, bool, Groups | None, Any, Any]:
+    """Return what was asked of `choose`, iterators and mappings read."""
+    if type(distinct) not in BOOLEANS:
+        raise TypeError(must_be("distinct", "True or False", distinct))
+    return listed(awake), bool(distinct), None if groups is None else _as_dict(groups), listed(pairs), size
+
+
 def _as_dict(groups: Any) -> dict[Any, Hashable]:
     """Return a copy of a mapping to groups, if it is one."""
     if not isinstance(groups, Mapping):
@@ -364,8 +426,8 @@ def _alone(name: str, **others: Any) -> None:
             raise ValueError(must_be(other, f"left out where {name} says who may meet", value))
 
 
-def _shares(duel: Any, winner: Any) -> list[float]:
-    """Return how the win is shared among the arms of a duel that has all its parts."""
+def _check_parts(duel: Any) -> None:
+    """Refuse what is no duel with all its parts."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
     arms, probabilities, allowed, _, _, memos, _ = duel
@@ -373,6 +435,12 @@ def _shares(duel: Any, winner: Any) -> list[float]:
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))
     if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
         raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
+
+
+def _shares(duel: Any, winner: Any) -> list[float]:
+    """Return how the win is shared among the arms of a duel that has all its parts."""
+    _check_parts(duel)
+    arms = duel.arms
     two = len(arms) == 2
     if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
         share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The four ways into a policy's kernels: its law, one choice, one update, a whole run.
+"""The ways into a policy's kernels: its law, one choice, one decision to count, one update, a whole run.
 
 Each is a template; `entries` binds a policy's kernels into it. They take parameters and state as one plain
 tuple, `fields`, because that is what the compiler unpacks fastest and what its cache recognises.
@@ -19,6 +19,7 @@ Mask = NDArray[np.bool_]
 
 FLOOR = 1e-18  # an arm less likely than this is never drawn, so no importance weight exceeds its inverse
 CLOSE = 1e-9  # how far from one the sum of a law may be
+COIN = 0.5  # stands for the coin where a decision is counted whose memo is known
 
 FINE, NOT_A_LAW, NOT_DRAWN, NO_MEMO = range(4)  # what `update` answers
 
@@ -46,7 +47,8 @@ class Kernels(NamedTuple):
 
     `law(parameters, state, awake, p)` fills `p`; `learn(parameters, state, awake, p, arm, memo, loss)`
     adds one feedback; `remember(parameters, state, awake, p, arm, coin)` counts a decision and returns
-    its memo. `awake` holds the sorted indices of the awake arms, `coin` is uniform on [0, 1).
+    its memo. `awake` holds the sorted indices of the awake arms, `coin` is uniform on [0, 1): the memo may
+    depend on it, what is counted in the state may not, as a copy that counts the decision later does not have it.
     """
 
     law: Callable[..., None]
@@ -59,13 +61,14 @@ class Entries(NamedTuple):
 
     law: Any
     choose: Any
+    admit: Any
     update: Any
     play: Any
 
 
 @cache
 def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries:
-    """Bind the kernels of the policy called `name` into the four templates."""
+    """Bind the kernels of the policy called `name` into the templates."""
     keep = all(map(kept, kernels))
     names: dict[str, Any] = {
         **{field: as_kernel(function) for field, function in kernels._asdict().items()},
@@ -127,12 +130,9 @@ def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[i
     return arm, p[arm], remember(parameters, state, awake, p, arm, coin)
 
 
-def _update(
-    mask: Mask, p: Floats, arm: int, probability: float, memo: float, loss: float, fields: tuple[Any, ...]
-) -> int:
-    """Add one feedback to the state, unless `p` is no law on `mask` or could not have drawn `arm`."""
-    parameters = Parameters(*fields[:N_PARAMETERS])
-    state = State(*fields[N_PARAMETERS:])
+@kernel
+def fault(mask: Mask, p: Floats, arm: int, probability: float, memo: float) -> int:
+    """Return what is wrong with a decision: `FINE` if `p` is a law on `mask` that can have drawn `arm`."""
     total = 0.0
     for k in range(p.size):
         if not 0.0 <= p[k] <= 1.0 + CLOSE or (p[k] > 0.0 and not mask[k]):
@@ -142,10 +142,29 @@ def _update(
         return NOT_A_LAW
     if arm >= p.size or p[arm] != probability or p[arm] < FLOOR:
         return NOT_DRAWN
-    if not 0.0 <= memo < np.inf:
-        return NO_MEMO
-    learn(parameters, state, indices(mask), p, arm, memo, loss)
-    return FINE
+    return FINE if 0.0 <= memo < np.inf else NO_MEMO
+
+
+def _admit(mask: Mask, p: Floats, arm: int, probability: float, memo: float, fields: tuple[Any, ...]) -> int:
+    """Count a decision that another copy made, unless there is a fault in it."""
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    answer = fault(mask, p, arm, probability, memo)
+    if answer == FINE:
+        remember(parameters, state, indices(mask), p, arm, COIN)
+    return answer
+
+
+def _update(
+    mask: Mask, p: Floats, arm: int, probability: float, memo: float, loss: float, fields: tuple[Any, ...]
+) -> int:
+    """Add one feedback to the state, unless there is a fault in the decision."""
+    parameters = Parameters(*fields[:N_PARAMETERS])
+    state = State(*fields[N_PARAMETERS:])
+    answer = fault(mask, p, arm, probability, memo)
+    if answer == FINE:
+        learn(parameters, state, indices(mask), p, arm, memo, loss)
+    return answer
 
 
 def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, fields: tuple[Any, ...]) -> None:
@@ -172,11 +191,12 @@ def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, 
                 p[k] = 0.0
 
 
-_TEMPLATES = (_law, _choose, _update, _play)
+_TEMPLATES = (_law, _choose, _admit, _update, _play)
 
 EXAMPLES = Entries(  # arguments of the types each template is compiled for, without `fields`
     law=(np.zeros(1, np.bool_), np.zeros(1)),
     choose=(np.zeros(1, np.bool_), 0.5, np.zeros(1)),
+    admit=(np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0),
     update=(np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5),
     play=(np.zeros((1, 1), np.bool_), np.zeros((1, 1)), np.random.default_rng(0), np.zeros(1, np.int64)),
 )

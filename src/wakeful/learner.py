@@ -14,7 +14,7 @@ import numpy as np
 
 from wakeful import files
 from wakeful.arms import Arms, plain_names
-from wakeful.inputs import must_be, whole
+from wakeful.inputs import must_be, real, whole
 from wakeful.limits import MAX_BYTES, at_most, claim, state_bytes
 from wakeful.recipe import Recipe, full_name
 from wakeful.stream import Stream
@@ -211,6 +211,20 @@ class Learner(ABC, Generic[Kind]):
     @abstractmethod
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's."""
+
+
+def copied(state: Any) -> Any:
+    """Return a state that is the same and shares nothing."""
+    return type(state)(*(array.copy() for array in state))
+
+
+def checked_uniform(name: str, value: Any) -> float:
+    """Return a number of [0, 1)."""
+    rule = "a number from 0 to 1, 1 excluded"
+    number = real(name, value, rule, 0.0, 1.0)
+    if number == 1.0:
+        raise ValueError(must_be(name, rule, value))
+    return number
 
 
 def _can_be_read(record: Any, policy: Recipe) -> bool:

@@ -130,6 +130,27 @@ def check_saved(policy: Policy) -> None:
     require(after[0] == after[1], "a loaded bandit must continue identically")
 
 
+def check_folding(policy: Policy) -> None:
+    """A log of proposals and feedback, folded in its order by a fresh copy, gives the live state bit for bit."""
+    awake, losses = rounds_of(150, N_ARMS, 16)
+    live, copy = Bandit(policy, N_ARMS, seed=16), Bandit(policy, N_ARMS, seed=17)
+    uniforms = np.random.Generator(np.random.PCG64(16)).random(len(awake)).tolist()
+    waiting: list[Decision] = []
+    for t, row in enumerate(awake):
+        decision, before = live.choose(row), _frozen(copy)
+        proposal = copy.propose(row, uniforms[t])
+        require(_frozen(copy) == before, "propose must change nothing")
+        require(proposal == decision, f"propose must return what choose does, got {proposal} for {decision}")
+        waiting.append(Decision.from_dict(json.loads(json.dumps(proposal.to_dict()))))
+        copy.admit(waiting[-1])
+        if t % 3:  # so that some feedback comes late, and some never
+            heard = waiting.pop(t % len(waiting))
+            for one in (live, copy):
+                one.update(heard, loss=float(losses[t, heard.arm]))
+        same = [a.tobytes() for a in live.state] == [a.tobytes() for a in copy.state] and live.rounds == copy.rounds
+        require(same, "a copy that counts the same decisions in the same order must have the same state")
+
+
 def check_late_feedback(policy: Policy) -> None:
     """Feedback may come late, in another order, or never; where the policy says so, its order is irrelevant."""
     laws = []
@@ -313,6 +334,7 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
     check_repeatable,
     check_saved,
     check_late_feedback,
+    check_folding,
     check_worst_case,
     check_one_arm,
     check_relabelling,

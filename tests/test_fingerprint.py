@@ -12,6 +12,7 @@ from importlib import import_module, reload
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -64,7 +65,7 @@ DIFFERENT: list[tuple[str, Any, Any]] = [
     ("globals", typed("def it(): return A", A=LONG), typed("def it(): return A", A=CHANGED)),
     ("helpers", *(typed("def it(): return f()", f=typed(f"def it(): return {n}")) for n in (1, 2))),
     ("kernels", *(typed("def it(): return f()", f=compile.kernel(typed(f"def it(): return {n}"))) for n in (1, 2))),
-    ("compilation", compile.kernel(over(1)), compile.fused(over(1))),
+    ("compilation", numba.njit(over(1)), numba.njit(over(1), fastmath=True)),
     ("long arrays in a closure", over(LONG), over(CHANGED)),
     ("tenth digits in a closure", over(0.1), over(0.1 + 2**-54)),
     ("wrapped", cache(over(1)), cache(over(2))),

@@ -28,17 +28,12 @@ _called: dict[Any, Any] = {}  # functions, and what `call` made of them
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on first use; under `NUMBA_DISABLE_JIT=1` it stays plain Python."""
-    compiled: Function = numba.njit(function)
-    return compiled
+    """Compile `function` on first use; under `NUMBA_DISABLE_JIT=1` it stays plain Python.
 
-
-def fused(function: Function) -> Function:
-    """Compile like `kernel`, but let a product and a sum be one operation with one rounding, where there is one.
-
-    Faster and more accurate, but not to the bit what plain Python computes: for numerics, not for what breaks ties.
+    Without `fastmath`: a product and a sum never become one operation with one rounding, so that every CPU computes
+    the same bits. For the same reason kernels take exp and log from `exponentials`, not from the C library.
     """
-    compiled: Function = numba.njit(function, fastmath={"contract"})
+    compiled: Function = numba.njit(function)
     return compiled
 
 

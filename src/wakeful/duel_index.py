@@ -13,6 +13,7 @@ import numpy as np
 from wakeful.compile import kernel
 from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick, partners
 from wakeful.entries import Floats, Ints, Mask
+from wakeful.exponentials import log, power
 from wakeful.index import TIE
 from wakeful.inputs import real
 from wakeful.recipe import settle
@@ -185,7 +186,7 @@ def plausible_share(wins: Floats, pairs: Mask, i: int, spread: float) -> float:
 @kernel
 def _ucb_law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
     """Share one among the unbeaten arms, then among the strongest plausible challengers of the champion."""
-    spread = parameters.constant * math.log(state.clock[0] + 1.0)
+    spread = parameters.constant * log(state.clock[0] + 1.0)
     for k in awake:
         if chosen.size == 0:
             p[k] = int(plausible_share(state.wins, pairs, k, spread) == 1.0)
@@ -206,8 +207,8 @@ def divergence(low: float, high: float) -> float:
     """Return KL(low, high) of two coins, zero unless low < high; high is below one."""
     if low >= high - TIE:
         return 0.0
-    wins = low * math.log(low / high) if low > 0.0 else 0.0
-    return wins + (1.0 - low) * math.log((1.0 - low) / (1.0 - high))
+    wins = low * log(low / high) if low > 0.0 else 0.0
+    return wins + (1.0 - low) * log((1.0 - low) / (1.0 - high))
 
 
 @kernel
@@ -224,7 +225,7 @@ def evidence(wins: Floats, pairs: Mask, i: int) -> float:
 @kernel
 def _med_law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
     """Share one among the arms that little speaks against, then among the champion's challengers."""
-    budget = math.log(state.clock[0] + 1.0) + parameters.slack * float(awake.size) ** 1.01
+    budget = log(state.clock[0] + 1.0) + parameters.slack * power(float(awake.size), 1.01)
     if chosen.size > 0:
         _med_challengers(state.wins, pairs, awake, chosen[0], budget, p)
     else:

@@ -10,6 +10,7 @@ from wakeful.compile import kernel
 from wakeful.duel_index import PairState, no_duels, pair_learn, pair_remember, plausible_share, share_best, upper
 from wakeful.duel_policy import DuelingPolicy, DuelKernels
 from wakeful.entries import Floats, Ints, Mask
+from wakeful.exponentials import exact_log, exp, log
 from wakeful.index import TIE
 from wakeful.inputs import real
 from wakeful.recipe import settle
@@ -17,7 +18,7 @@ from wakeful.recipe import settle
 # SplitMix64 cut to 62 bits: no sum or product overflows, so it is the same in compiled code and in plain Python.
 BITS, HALF = 2**62 - 1, 2**31 - 1
 STRIDE, FIRST, SECOND = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB
-LOG_4, LOG_5 = math.log(4.0), math.log(5.0)
+LOG_4, LOG_5 = exact_log(4.0), exact_log(5.0)
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ def beta_draw(wins: Floats, i: int, j: int, coin: float) -> float:
     while True:
         second = (seed + STRIDE) & BITS
         u, v, seed = inside(seed), inside(second), (second + STRIDE) & BITS
-        logit = beta * math.log(u / (1.0 - u))
-        w, z, r = a * math.exp(logit), u * u * v, (a + 1.0 / beta) * logit - LOG_4
-        if r + a - w >= 5.0 * z - 1.0 - LOG_5 or r + total * math.log(total / (b + w)) >= math.log(z):
+        logit = beta * log(u / (1.0 - u))
+        w, z, r = a * exp(logit), u * u * v, (a + 1.0 / beta) * logit - LOG_4
+        if r + a - w >= 5.0 * z - 1.0 - LOG_5 or r + total * log(total / (b + w)) >= log(z):
             return float(w / (b + w))  # the first test implies the second, and needs no logarithm
 
 
@@ -104,7 +105,7 @@ def _thompson_law(
     parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats
 ) -> None:
     """Put one on the champion of a posterior draw, then on its strongest challenger in another."""
-    spread = parameters.constant * math.log(state.clock[0] + 1.0)
+    spread = parameters.constant * log(state.clock[0] + 1.0)
     if chosen.size > 0:
         champion = chosen[0]
         for k in awake:

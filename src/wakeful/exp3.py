@@ -8,6 +8,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
+from wakeful.exponentials import exact_log
 from wakeful.policy import Guarantee, Policy, checked_horizon_of
 from wakeful.rates import (
     AWAKE,
@@ -99,7 +100,7 @@ class SIExp3(Policy):
             case "horizon":
                 numerator, counter = math.sqrt(size / float(self.horizon or 1.0)), CONSTANT
             case "paper":
-                numerator, counter = math.sqrt(math.log(max(n_arms, 2)) / 2), AWAKE
+                numerator, counter = math.sqrt(exact_log(max(n_arms, 2)) / 2), AWAKE
             case "doubling":
                 numerator, counter = math.sqrt(size), EPOCH
             case _:
@@ -187,7 +188,7 @@ class SBExp3(Policy):
         """Return the schedule for `n_arms` arms."""
         match self.eta:
             case "anytime":
-                numerator, counter = math.sqrt(math.log(max(n_arms, 2)) / 2), AWAKE
+                numerator, counter = math.sqrt(exact_log(max(n_arms, 2)) / 2), AWAKE
             case "sqrt":
                 numerator, counter = 1.0, ROUNDS
             case _:
@@ -214,7 +215,7 @@ class SBExp3(Policy):
 
 def _log_pairs(n_arms: int) -> float:
     """Return log(K(K-1)), the log of the number of experts; with one arm there is nothing to tune."""
-    return math.log(max(n_arms * (n_arms - 1), 2))
+    return exact_log(max(n_arms * (n_arms - 1), 2))
 
 
 @kernel

@@ -8,6 +8,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
+from wakeful.exponentials import log
 from wakeful.inputs import real
 from wakeful.integrals import beta_minimum
 from wakeful.policy import Guarantee, Policy, checked_horizon_of
@@ -139,7 +140,7 @@ class Uniform(Policy):
 @kernel
 def _ucb_law(width: Width, state: MeanState, awake: Ints, p: Floats) -> None:
     """Share one evenly among the awake arms with the lowest index."""
-    log_t = math.log(state.clock[0] + 1.0)
+    log_t = log(state.clock[0] + 1.0)
     least = np.inf
     for k in awake:
         p[k] = -np.inf

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legder, leggauss, legval, legvander
 from numpy.typing import NDArray
 
 from wakeful.compile import kernel
+from wakeful.exponentials import exact_log, exp, log, log1p
 
 Floats = NDArray[np.float64]
 
@@ -21,13 +22,27 @@ def gauss_panel(order: int) -> tuple[Floats, Floats]:
     >>> print((3.0 * nodes**2 @ weights - np.append(nodes, 1.0) ** 3).round(12) + 0.0)
     [0. 0. 0. 0.]
     """
-    t, w = leggauss(order)
+    t, w = _gauss(order)
     legendre = legvander(np.append(t, 1.0), order)
     integral = np.empty((order + 1, order))
     integral[:, 0] = legendre[:, 1] + 1.0
     integral[:, 1:] = (legendre[:, 2:] - legendre[:, :-2]) / (2.0 * np.arange(1, order) + 1.0)
     cardinal = (np.arange(order) + 0.5) * legendre[:-1, :-1] * w[:, None]
-    return (t + 1.0) / 2.0, cardinal @ integral.T / 2.0
+    products = [[math.fsum(row * column) / 2.0 for column in integral] for row in cardinal]
+    return (t + 1.0) / 2.0, np.array(products)
+
+
+def _gauss(order: int) -> tuple[Floats, Floats]:
+    """Return Gauss-Legendre nodes and weights on [-1, 1], the same bits wherever the linear algebra is another.
+
+    NumPy's are eigenvalues, with errors about 1e-16 that depend on the CPU. Rounded, they start Newton's method.
+    """
+    legendre = np.eye(order + 1)[order]
+    slope = legder(legendre)
+    nodes = np.round(leggauss(order)[0], 9)
+    for _ in range(2):
+        nodes = nodes - legval(nodes, legendre) / legval(nodes, slope)
+    return nodes, 2.0 / ((1.0 - nodes * nodes) * legval(nodes, slope) ** 2)
 
 
 ORDER = 12
@@ -39,11 +54,21 @@ FINEST = 1e-4  # of a panel: the smallest of very many arms may be that much sha
 RESOLUTION = 1e-15  # no panel is narrower: doubles near one are 1e-16 apart
 TINY = 1e-300  # stands in for zero where something is divided by it
 
+FEW = 16.0  # below, a factorial comes from that of a larger number
+
 RATIO = 0.75  # of neighbours on the geometric grid: step h = log(4/3), aliasing exp(-pi^2 / h) = 1e-15
-STEP = -math.log(RATIO)
+STEP = -exact_log(RATIO)
 LAST = 37.0  # the grid starts here: the integral beyond is below exp(-37) of the whole
 LINEAR = 1e-5  # left of LINEAR / sum_j w_j / w_i the integrand is u (1 - slope u), to 1e-15 of the whole
 LARGEST_LOG = 700.0  # exp(700) times the number of arms is still finite; a share below exp(-700) is zero
+
+
+@kernel
+def _stirling(count: float) -> float:
+    """Return the same by Stirling's series, for counts from FEW on."""
+    square = 1.0 / (count * count)
+    series = 1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))
+    return 0.5 * log(2.0 * math.pi * count) + series / count
 
 
 @kernel
@@ -51,11 +76,13 @@ def log_factorial_excess(count: float) -> float:
     """Return log(count!) - count log(count) + count, to 1e-14 at every size: no large terms cancel."""
     if count <= 0.0:
         return 0.0
-    if count < 16.0:
-        return math.lgamma(count + 1.0) - count * math.log(count) + count
-    square = 1.0 / (count * count)
-    series = 1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))
-    return 0.5 * math.log(2.0 * math.pi * count) + series / count
+    if count < FEW:
+        product, above = 1.0, count  # log(count!) is that of a larger number, less what the product adds
+        while above < FEW:
+            above += 1.0
+            product *= above
+        return _stirling(above) + (above * log(above) - count * log(count) - log(product)) - (above - count)
+    return _stirling(count)
 
 
 @kernel
@@ -80,13 +107,13 @@ def beta_outline(ones: float, zeros: float) -> tuple[float, float, float]:
 def log_beta_density(ones: float, zeros: float, x: float) -> float:
     """Return the log density of Beta(1 + ones, 1 + zeros) at x in (0, 1), from its value at the mode."""
     total = ones + zeros
-    value = math.log(total + 1.0) + log_factorial_excess(total)
+    value = log(total + 1.0) + log_factorial_excess(total)
     value -= log_factorial_excess(ones) + log_factorial_excess(zeros)
     mode = ones / total if total > 0.0 else 0.5
     if mode > TINY:
-        value += ones * math.log1p((x - mode) / mode)
+        value += ones * log1p((x - mode) / mode)
     if mode < 1.0:
-        value += zeros * math.log1p((mode - x) / (1.0 - mode))
+        value += zeros * log1p((mode - x) / (1.0 - mode))
     return value
 
 
@@ -112,15 +139,15 @@ def beta_panel(ones: Floats, zeros: Floats, low: Floats, left: float, right: flo
     for k in range(ORDER):
         # left - middle is exact in doubles: panels meet without a gap even at sd 1e-9 beside x = 1.
         shift = (left - middle) + width * NODES[k]
-        log_x[k] = math.log1p(shift / middle)
-        log_y[k] = math.log1p(-shift / (1.0 - middle))
+        log_x[k] = log1p(shift / middle)
+        log_y[k] = log1p(-shift / (1.0 - middle))
     for j in range(ones.size):
         if low[j] >= right:
             density[j] = 0.0
             continue
         base = log_beta_density(ones[j], zeros[j], middle)
         for k in range(ORDER):
-            density[j, k] = width * math.exp(base + ones[j] * log_x[k] + zeros[j] * log_y[k])
+            density[j, k] = width * exp(base + ones[j] * log_x[k] + zeros[j] * log_y[k])
 
 
 @kernel
@@ -186,27 +213,27 @@ def expected_share(log_weights: Floats, rates: Floats, arm: int) -> float:
     for j in range(rates.size):
         if rates[j] >= 1.0:
             lead = max(lead, log_weights[j])
-    own = math.exp(log_weights[arm] - lead)
+    own = exp(log_weights[arm] - lead)
     sure = own
     for j in range(rates.size):
         if j != arm and rates[j] >= 1.0:
-            sure += math.exp(log_weights[j] - lead)
+            sure += exp(log_weights[j] - lead)
     ratio, chance = np.empty(rates.size), np.empty(rates.size)
     others, slope, steepest = 0, 1.0, 1.0
     for j in range(rates.size):
         # Beside a weight e^50 times its own, an arm is as good as asleep.
         if j != arm and 0.0 < rates[j] < 1.0 and log_weights[j] - lead > -50.0:
-            ratio[others] = math.exp(min(log_weights[j] - lead, LARGEST_LOG)) / sure
+            ratio[others] = exp(min(log_weights[j] - lead, LARGEST_LOG)) / sure
             chance[others] = rates[j]
             slope += chance[others] * ratio[others]
             steepest += ratio[others]
             others += 1
     u, total = LAST, 0.0
     while u * steepest > LINEAR and u > 1e-17 * total:
-        value = u * math.exp(-u)
+        value = u * exp(-u)
         for k in range(others):
             # exp(-90) is nothing beside 1 - chance >= 1e-16, and far underflow would be slow.
-            decay = math.exp(-u * ratio[k]) if u * ratio[k] < 90.0 else 0.0
+            decay = exp(-u * ratio[k]) if u * ratio[k] < 90.0 else 0.0
             value *= (1.0 - chance[k]) + chance[k] * decay
         total += value
         u *= RATIO

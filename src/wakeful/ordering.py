@@ -10,6 +10,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
+from wakeful.exponentials import exact_log, exp
 from wakeful.index import CountState, count_learn
 from wakeful.inputs import must_be, real, whole
 from wakeful.policy import Guarantee, Policy, checked_horizon_of
@@ -131,7 +132,7 @@ class FixedOrdering(Policy):
 
 def _log_orderings(n_arms: int) -> float:
     """Return log K!; with one arm there is nothing to tune."""
-    return math.log(max(math.factorial(n_arms), 2))
+    return exact_log(max(math.factorial(n_arms), 2))
 
 
 @cache
@@ -168,7 +169,7 @@ def _exp4_law(parameters: Orderings, state: OrderingState, awake: Ints, p: Float
         p[k] = 0.0
     total = 0.0
     for n in range(state.losses.size):
-        weight = math.exp(-eta * (state.losses[n] - least))
+        weight = exp(-eta * (state.losses[n] - least))
         p[_first(parameters.orderings[n], marks)] += weight
         total += weight
     for k in awake:

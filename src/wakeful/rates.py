@@ -10,6 +10,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints
+from wakeful.exponentials import exp
 from wakeful.inputs import must_be, one_of, real
 
 CONSTANT, ROUNDS, AWAKE, EPOCH = 0, 1, 2, 3  # what a schedule counts
@@ -76,7 +77,7 @@ def gibbs(losses: Floats, eta: float, awake: Ints, p: Floats) -> None:
         least = min(least, losses[k])
     total = 0.0
     for k in awake:
-        p[k] = math.exp(-eta * (losses[k] - least))
+        p[k] = exp(-eta * (losses[k] - least))
         total += p[k]
     for k in awake:
         p[k] /= total

@@ -5,7 +5,6 @@ often the arm would have been played on average over awake sets, `L[k] += l / (q
 differ in that average: over the sets seen so far, or over sets of independently awake arms.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import FLOOR, Floats, Ints, Kernels, Mask
+from wakeful.exponentials import exp
 from wakeful.inputs import whole
 from wakeful.integrals import expected_share
 from wakeful.limits import claim
@@ -152,7 +152,10 @@ def _remember_sets(rate: Rate, state: SetsState, awake: Ints, p: Floats, arm: in
         row = fewest(state.counts)
     count(state.sets, state.counts, row, awake)
     eta = rate_at(rate, state.clock[0], 0)
-    weights = np.exp(-eta * (state.losses - state.losses.min()))
+    least = state.losses.min()
+    weights = np.empty(state.losses.size)
+    for k in range(weights.size):
+        weights[k] = exp(-eta * (state.losses[k] - least))
     total = 0.0
     for row in range(state.counts.size):
         if state.counts[row] > 0 and state.sets[row, arm]:
@@ -172,7 +175,7 @@ def _share(weights: Floats, losses: Floats, eta: float, members: Mask, arm: int)
     total = 0.0  # relative to the arm itself
     for k in range(members.size):
         if members[k]:
-            total += math.exp(min(eta * (losses[arm] - losses[k]), 700.0))
+            total += exp(min(eta * (losses[arm] - losses[k]), 700.0))
     return 1.0 / total
 
 

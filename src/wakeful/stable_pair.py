@@ -10,6 +10,7 @@ from wakeful.compile import kernel
 from wakeful.duel_index import PairState, no_duels, pair_learn, pair_remember
 from wakeful.duel_policy import DuelingPolicy, DuelKernels
 from wakeful.entries import Floats, Ints, Mask
+from wakeful.exponentials import log, power
 
 CHARGE = 2.0  # radii of its own that a pair may cost and still be played
 LEVEL = 0.6  # of the confidence bounds, in log t: above 1/2, so that those which fail cost less than sqrt(T)
@@ -62,7 +63,7 @@ class Replies(NamedTuple):
 def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
     """Play an arm and its reply; each further arm of a battle is the one whose worst index against those is best."""
     t = state.clock[0] + 1
-    level = LEVEL * math.log(max(t, 2))
+    level = LEVEL * log(float(max(t, 2)))
     upper = indices(state.wins, level)
     if chosen.size == 0:
         p[_first(state.wins, t, level, pairs, upper)] = 1.0
@@ -238,6 +239,6 @@ def _of_circle(wins: Floats, t: int, i: int, leader: int, radii: Floats, replies
             cheapest = k
         k = replies.arm[k]
     other = replies.arm[widest]
-    if wins[widest, other] + wins[other, widest] < PATIENCE * (2.0 * t / (n_arms * (n_arms - 1.0))) ** (2.0 / 3.0):
+    if wins[widest, other] + wins[other, widest] < PATIENCE * power(2.0 * t / (n_arms * (n_arms - 1.0)), 2.0 / 3.0):
         return widest
     return leader if _cost(replies, leader) <= 2.0 * radii[widest, other] + CLOSE else cheapest

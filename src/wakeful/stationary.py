@@ -4,13 +4,11 @@ Subtraction is what ruins linear solvers here, so there is none: sums, products 
 numbers lose a rounding each, and nothing more. `docs/numerics.md` tells the story, with numbers.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wakeful.compile import call, fused, kernel
-from wakeful.exponentials import exponentiate
+from wakeful.compile import call, kernel
+from wakeful.exponentials import exp, exponentiate, log
 
 Floats = NDArray[np.float64]
 
@@ -111,7 +109,7 @@ def _solve_blocks(log_weights: Floats, law: Floats) -> None:
 def _two(log_weights: Floats, law: Floats) -> None:
     """Write the sigmoid of the difference of the two log-weights into `law`."""
     gap = log_weights[0, 1] - log_weights[1, 0]
-    odds = math.exp(-abs(gap))
+    odds = exp(-abs(gap))
     rare = 0 if gap > 0.0 else 1
     law[rare] = odds / (1.0 + odds)
     law[1 - rare] = 1.0 / (1.0 + odds)
@@ -134,7 +132,7 @@ def _three(log_weights: Floats, law: Floats) -> None:
     for i in range(3):
         law[i] = 0.0
         for tree in range(3 * i, 3 * i + 3):
-            law[i] += math.exp((trees[tree, 0] - trees[top, 0]) + (trees[tree, 1] - trees[top, 1]))
+            law[i] += exp((trees[tree, 0] - trees[top, 0]) + (trees[tree, 1] - trees[top, 1]))
     _normalise(law)
 
 
@@ -178,7 +176,7 @@ def _shift(log_weights: Floats, shifts: Floats) -> bool:
     return True
 
 
-@fused
+@kernel
 def _fold(rates: Floats, n: int) -> None:
     """Eliminate states n-1, ..., 1 in place: shares above the diagonal, rates to the states left below it."""
     for k in range(n - 1, 0, -1):
@@ -193,7 +191,7 @@ def _fold(rates: Floats, n: int) -> None:
                 rates[i, j] += share * rates[k, j]
 
 
-@fused
+@kernel
 def _eliminate(rates: Floats, n: int) -> None:
     """Write the weights of the chain `rates[:n, :n]` into `rates[0, :n]`, destroying the rest."""
     _fold(rates, n)
@@ -225,13 +223,13 @@ def _unshift_logs(rates: Floats, law: Floats) -> None:
     """Do the same for shifts so far apart that only logarithms of the weights are sure to be numbers."""
     top = 0
     for i in range(law.size):
-        rates[0, i] = math.log(rates[0, i])
+        rates[0, i] = log(rates[0, i])
         if rates[0, i] - law[i] > rates[0, top] - law[top]:
             top = i
     # Differences to the top one first: where they are small they are exact, however large the shifts.
     log_weight, shift = rates[0, top], law[top]
     for i in range(law.size):
-        law[i] = math.exp((rates[0, i] - log_weight) - (law[i] - shift))
+        law[i] = exp((rates[0, i] - log_weight) - (law[i] - shift))
     _normalise(law)
 
 
@@ -319,7 +317,7 @@ def _wide_exp(x: float) -> tuple[float, float]:
     # Beyond |x| = 1e15 a double no longer knows its remainder; any within the bounds will do.
     remainder = min(max(x - e * LOG_RADIX, -LOG_RADIX), LOG_RADIX)
     rest = min(max(e * LOG_RADIX_REST, -0.5), 0.5)
-    return _wide(math.exp(remainder) * (1.0 - rest), e)
+    return _wide(exp(remainder) * (1.0 - rest), e)
 
 
 @kernel

@@ -1,0 +1,57 @@
+"""What every policy plays, as digests: to be compared between CPUs."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+import duel_cases
+import policies
+import wakeful as wk
+from wakeful.duel_policy import empty_pick, step
+from wakeful.worlds import UtilityDuels
+
+ROUNDS, ARMS = 400, 6
+
+
+def one_of_each(cases: Any) -> dict[str, Any]:
+    """The first policy of each class."""
+    found: dict[str, Any] = {}
+    for case in cases:
+        found.setdefault(type(case.policy).__name__, case.policy)
+    return found
+
+
+def played(policy: wk.Policy) -> str:
+    """A digest of a policy's choices and of its state afterwards, down to the last bit."""
+    rng = np.random.default_rng(1)
+    awake = rng.random((ROUNDS, ARMS)) < 0.7
+    awake[:, 2] = True
+    state = policy.start(ARMS)
+    choices = wk.play(policy, awake, rng.random((ROUNDS, ARMS)), np.random.default_rng(2), state)
+    return digest(choices, *state)
+
+
+def duelled(policy: Any) -> str:
+    """A digest of the duels of a dueling policy and of its state afterwards, down to the last bit."""
+    state, choices = policy.start(ARMS, 2), np.zeros((ROUNDS, 2), np.int64)
+    block = next(UtilityDuels(ARMS).blocks(np.random.default_rng(3), ROUNDS))
+    play_on = step(policy, "play", state, ARMS)
+    play_on(*block, np.random.default_rng(4), choices, empty_pick(2, ARMS), policy.fields(state, ARMS))
+    return digest(choices, *state)
+
+
+def digest(*arrays: Any) -> str:
+    """A digest of bytes."""
+    return hashlib.sha256(b"".join(np.asarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def digests() -> dict[str, str]:
+    """What each policy of the package plays on this CPU."""
+    found = {name: played(policy) for name, policy in one_of_each(policies.CASES).items()}
+    return found | {name: duelled(policy) for name, policy in one_of_each(duel_cases.CASES).items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(digests()))

@@ -11,6 +11,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 from river.bandit import Exp3
@@ -24,6 +26,7 @@ ROW = "{:<58}{:>16}{:>16}{:>9}"
 def main() -> None:
     print(ROW.format("what", "ours", "held against", "ratio"))
     single_decisions()
+    callers()
     play_loop(n_arms=10, rounds=1_000_000)
     play_loop(n_arms=100, rounds=20_000)
     memory()
@@ -46,13 +49,40 @@ def single_decisions(n_arms: int = 10, rounds: int = 50_000) -> None:
     print(ROW.format(what, f"{mine:.2f} us", f"{theirs:.2f} us", f"{mine / theirs:.2f}"))
 
 
-def wakeful_run(names: list[str], sets: list[list[str]], feedback: list[float], seed: int) -> None:
+def callers(n_arms: int = 10, rounds: int = 20_000) -> None:
+    """The same for every ordinary way to name arms, to say who is awake and to give a loss; best of five each.
+
+    River takes a list of names in every case: it has no masks, and no way to say that all are awake.
+    """
+    awake, losses = world(rounds, n_arms)
+    kinds: dict[str, Any] = {"float": float, "np.float64": np.float64, "int": round}
+    for called, names in (("names", [f"arm {k}" for k in range(n_arms)]), ("numbers", list(range(n_arms)))):
+        lists = [[names[k] for k in np.flatnonzero(row)] for row in awake]
+        said: dict[str, Any] = {
+            "lists": lists,
+            "tuples": list(map(tuple, lists)),
+            "masks": list(awake),
+            "None": [None] * rounds,
+        }
+        for (way, sets), (kind, number) in product(said.items(), kinds.items()):
+            feedback = [number(loss) for loss in losses[:, 0].tolist()]
+            theirs = [names] * rounds if way == "None" else lists
+            peer, ours = [], []
+            for seed in range(5):
+                peer.append(timed(partial(river_run, theirs, feedback, seed)))
+                ours.append(timed(partial(wakeful_run, names, sets, feedback, seed)))
+            mine, other = min(ours) / rounds * 1e6, min(peer) / rounds * 1e6
+            what = f"{called}, {way}, {kind} | river Exp3"
+            print(ROW.format(what, f"{mine:.2f} us", f"{other:.2f} us", f"{mine / other:.2f}"))
+
+
+def wakeful_run(names: list[Any], sets: list[Any], feedback: list[float], seed: int) -> None:
     bandit = wk.Bandit(wk.SIExp3(), names, seed=seed)
     for awake, loss in zip(sets, feedback, strict=True):
         bandit.update(bandit.choose(awake), loss=loss)
 
 
-def river_run(sets: list[list[str]], feedback: list[float], seed: int) -> None:
+def river_run(sets: list[Any], feedback: list[float], seed: int) -> None:
     policy = Exp3(gamma=0.1, seed=seed)
     for awake, loss in zip(sets, feedback, strict=True):
         policy.update(policy.pull(awake), 1.0 - loss)

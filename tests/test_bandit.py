@@ -647,3 +647,14 @@ def test_a_state_that_grew_comes_back_from_a_file(tmp_path: Path, monkeypatch: p
         bandit.update(bandit.choose(), loss=0.5)
     bandit.save(tmp_path / "log.wakeful")
     assert np.array_equal(Bandit.load(tmp_path / "log.wakeful").state.arms, bandit.state.arms)
+
+
+@pytest.mark.parametrize(
+    "loss", [0.25, np.float64(0.25), np.float32(0.25), 1, 0, True, np.int64(1), np.bool_(True)], ids=repr
+)
+def test_losses_of_ordinary_kinds_take_the_short_way(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bandit, other = trained(SIExp3()), trained(SIExp3())
+    other.update(other.choose(), loss=float(loss))
+    monkeypatch.setattr("wakeful.bandit._loss", None)  # the long way, with its checks of abstract types
+    bandit.update(bandit.choose(), loss=loss)
+    assert everything(bandit) == everything(other)

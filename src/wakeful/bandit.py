@@ -24,6 +24,7 @@ from wakeful.policy import (
 )
 
 FLOAT64 = np.dtype(np.float64)
+NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.bool_})  # what most losses are
 
 
 class Bandit(Learner[Policy]):
@@ -120,7 +121,10 @@ class Bandit(Learner[Policy]):
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
-        lost = loss if reward is None and type(loss) is float and 0.0 <= loss <= 1.0 else _loss(loss, reward)
+        if reward is None and type(loss) in NUMBERS and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
+            lost = float(loss)  # type: ignore[arg-type]
+        else:
+            lost = _loss(loss, reward)
         with self._lock:
             position, mask, probability, memo = self._placed(decision)
             if self._update is None:
@@ -237,8 +241,8 @@ def _loss(loss: float | None, reward: float | None) -> float:
 
 def _share(name: str, value: Any) -> float:
     """Return a number in [0, 1]; True and False count as 1 and 0."""
-    if type(value) is float and 0.0 <= value <= 1.0:
-        return value
+    if type(value) in NUMBERS and 0.0 <= value <= 1.0:
+        return float(value)
     return real(
         name, float(value) if isinstance(value, bool | np.bool_) else value, "a number between 0 and 1", 0.0, 1.0
     )

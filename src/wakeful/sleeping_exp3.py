@@ -21,6 +21,9 @@ from wakeful.rates import CONSTANT, ROUNDS, Rate, checked_eta, checked_explorati
 from wakeful.recipe import settle
 from wakeful.sets import count, fewest, find
 
+ONE_AT_A_TIME = 1e-15  # the sum of the frequencies is above one by less: by rounding alone
+CONVERGED = 1e-15  # relative step at which Newton's method has arrived
+MOST_STEPS = 100  # it halves the distance at the very least, and that distance is below 2^53 times the root
 TINY = 1e-280  # a sum of weights below this is redone with a shift of its own
 
 
@@ -89,9 +92,11 @@ class RatesState(NamedTuple):
 class SleepingExp3(Policy):
     """Sleeping-EXP3: small ordering regret when every arm is awake independently of the others.
 
-    `qbar_t(k)` is the chance to play k when arm j is awake with its observed frequency a_j, independently:
-    a sum over 2^K sets, computed as one integral,
-    `a_k int_0^inf p_k exp(-u p_k) prod_{j != k} (1 - a_j + a_j exp(-u p_j)) du`.
+    `qbar_t(k)` is the chance to play k, given that somebody is awake, when arm j is awake with chance a_j,
+    independently: a sum over 2^K sets, computed as one integral,
+    `a_k / c int_0^inf p_k exp(-u p_k) prod_{j != k} (1 - a_j + a_j exp(-u p_j)) du`, `c = 1 - prod_j (1 - a_j)`.
+    Rounds with nobody awake are never seen, so that the observed frequency of arm j is `a_j / c`, not a_j: the chance
+    c of a round with somebody awake is the root of `c = 1 - prod_j (1 - frequency_j c)`, and `a_j = frequency_j c`.
 
     Parameters:
         eta: the learning rate: a constant, or `"sqrt"`, t^-1/2
@@ -186,5 +191,41 @@ def _remember_rates(rate: Rate, state: RatesState, awake: Ints, p: Floats, arm: 
     for k in awake:
         state.seen[k] += 1
     eta = rate_at(rate, state.clock[0], 0)
-    share = expected_share(-eta * state.losses, state.seen / state.clock[0], arm)
+    share = conditional_share(-eta * state.losses, state.seen / state.clock[0], arm)
     return float(share + rate.exploration * eta)
+
+
+@kernel
+def conditional_share(log_weights: Floats, frequencies: Floats, arm: int) -> float:
+    """Return the chance to play `arm` in a round with somebody awake, in which arm j is seen with `frequencies[j]`."""
+    chance = nonempty_chance(frequencies)
+    if chance <= 0.0:
+        return float(frequencies[arm])  # only one arm is ever awake at a time
+    return expected_share(log_weights, np.minimum(frequencies * chance, 1.0), arm) / chance
+
+
+@kernel
+def nonempty_chance(frequencies: Floats) -> float:
+    """Return the chance c that somebody is awake, where arm j is awake in a share `frequencies[j]` of those rounds.
+
+    It is the positive root of `1 - prod_j (1 - frequencies[j] c) - c`, a concave function: Newton's method comes down
+    to it from c = 1. If never two arms were awake, the frequencies sum to one and there is none: zero.
+    """
+    if frequencies.max() >= 1.0:
+        return 1.0
+    if frequencies.sum() <= 1.0 + ONE_AT_A_TIME:
+        return 0.0
+    chance = 1.0
+    for _ in range(MOST_STEPS):
+        nobody, slope = 0.0, 0.0
+        for a in frequencies:
+            nobody += math.log1p(-a * chance)
+            slope += a / (1.0 - a * chance)
+        descent = 1.0 - slope * math.exp(nobody)
+        if descent <= 0.0:
+            break  # so close to zero that rounding decides
+        step = (chance + math.expm1(nobody)) / descent
+        chance = max(chance - step, 0.0)
+        if step <= CONVERGED * chance:
+            break
+    return chance

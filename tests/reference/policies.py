@@ -169,17 +169,30 @@ class SleepingExp3G:
 
 
 class SleepingExp3(SleepingExp3G):
-    """The same with qbar over all 2^K sets, each arm awake independently with its observed frequency."""
+    """The same with qbar over all 2^K - 1 sets with somebody awake, each arm awake independently.
+
+    The chance c that somebody is awake solves c = 1 - prod(1 - f_i c), f_i being how often i was seen in such rounds.
+    """
 
     def decided(self, S: list[int], p: Law, k: int, coin: float) -> float:
         self.sets.append(S)
         t = len(self.sets)
-        a = [sum(i in past for past in self.sets) / t for i in range(self.K)]
+        seen = [sum(i in past for past in self.sets) for i in range(self.K)]
+        if sum(seen) == t:  # one at a time
+            return seen[k] / t + self.exploration * self.rate(t)
+        low, high = 0.0, 1.0
+        for _ in range(200):
+            c = (low + high) / 2
+            if 1.0 - math.prod(1.0 - n / t * c for n in seen) > c:
+                low = c
+            else:
+                high = c
+        a = [n / t * high for n in seen]
         qbar = 0.0
         for mask in itertools.product([False, True], repeat=self.K):
             if mask[k]:
                 chance = math.prod(a[i] if mask[i] else 1.0 - a[i] for i in range(self.K))
-                qbar += chance * softmin(self.L, self.rate(t), [i for i in range(self.K) if mask[i]])[k]
+                qbar += chance / high * softmin(self.L, self.rate(t), [i for i in range(self.K) if mask[i]])[k]
         return qbar + self.exploration * self.rate(t)
 
 

@@ -422,6 +422,34 @@ def test_a_damaged_unit_is_done_again(damage: Any, tmp_path: Path, caplog: pytes
     assert "done again" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"curves": None},
+        {"internal": None},
+        {"more": np.zeros(1)},
+        {"curves": np.zeros(3)},
+        {"internal": np.zeros((1, 1))},
+        {"curves": np.nan},
+        {"internal": np.inf},
+        {"curves": np.int64(0)},
+    ],
+    ids=repr,
+)
+def test_a_unit_with_other_content_is_done_again(
+    change: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = simulate(wk.Uniform(), Dependent(), rounds=20, runs=1, seed=3, store=tmp_path)
+    path = next(tmp_path.iterdir())
+    arrays = files.read(path, lab.KIND, lambda header, arrays: arrays)
+    for name, value in change.items():
+        arrays[name] = value if np.ndim(value) else np.full(arrays[name].shape, value)
+    written = {name: array for name, array in arrays.items() if array.dtype != object}
+    files.write(path, {"kind": lab.KIND}, written)
+    assert same(first, simulate(wk.Uniform(), Dependent(), rounds=20, runs=1, seed=3, store=tmp_path))
+    assert "done again" in caplog.text
+
+
 def test_a_store_does_not_take_one_program_for_another() -> None:
     code = "class Mine(EpsilonGreedy):\n    def probabilities(self, state, awake): return {}"
     policies = []

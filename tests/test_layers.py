@@ -8,7 +8,7 @@ import wakeful
 # Each module may import those of the layers above its own, and those before it in its own layer.
 LAYERS = (
     ("sources", "fingerprint", "compile_cache", "compile", "inputs", "limits"),
-    ("entries",),
+    ("entries", "state_ranges"),
     ("exponentials", "stationary", "integrals", "rates", "sets"),
     ("recipe", "policy"),
     ("exp3", "sleeping_exp3", "index", "ordering", "per_set"),

@@ -57,14 +57,14 @@ FAULTS = {
     "on sleepers": Fault(
         lambda: broken.Faulty(broken.ON_SLEEPERS),
         suite.check_law,
-        "a sleeping arm must have probability 0",
+        "zero on sleepers, summing to one",
         alone=False,
     ),
     "negative": Fault(
-        lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must not be negative or NaN", alone=False
+        lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must be a law: non-negative", alone=False
     ),
     "too much": Fault(
-        lambda: broken.Faulty(broken.TOO_MUCH), suite.check_law, "probabilities must sum to one", alone=False
+        lambda: broken.Faulty(broken.TOO_MUCH), suite.check_law, "zero on sleepers, summing to one", alone=False
     ),
     "impure": Fault(broken.Impure, suite.check_law, "probabilities must not change the state"),
     "fickle": Fault(

@@ -15,6 +15,7 @@ from wakeful.policy import (
     Decision,
     Policy,
     a_policy,
+    checked_memo,
     compiled,
     decide,
     fitting_state,
@@ -59,7 +60,7 @@ class Bandit(Learner[Policy]):
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
         super().__init__(a_policy(policy), arms, seed)
-        self._law: Callable[..., None] | None
+        self._law: Callable[..., bool] | None
         self._choose: Callable[..., tuple[int, float, float]] | None
         self._admit: Callable[..., int] | None
         self._update: Callable[..., int] | None
@@ -76,9 +77,17 @@ class Bandit(Learner[Policy]):
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
                 position, probability, _, p, _, memo, _ = made
             else:
-                p = np.zeros(mask.size)
-                position, probability, memo = self._choose(mask, self._stream.draw(), p, self._fields)
+                p, u = np.zeros(mask.size), self._stream.draw()
+                try:
+                    position, probability, memo = self._choose(mask, u, p, self._fields)
+                except BaseException:  # an interrupt, just before or just after compiled code ran
+                    if is_law(np.where(mask, p, 0.0), mask):
+                        self._rounds = clock  # the state has counted it
+                    else:
+                        self._stream.put_back(u)
+                    raise
                 if position < 0:
+                    self._stream.put_back(u)
                     raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
             self._rounds = clock
             return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
@@ -142,7 +151,8 @@ class Bandit(Learner[Policy]):
             if self._law is None:
                 return plain_law(self._policy, self._state, mask)
             p = np.zeros(mask.size)
-            self._law(mask, p, self._fields)
+            if not self._law(mask, p, self._fields):
+                raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
             return p
 
     def add_arm(self, name: Hashable | None = None) -> Hashable:
@@ -161,6 +171,7 @@ class Bandit(Learner[Policy]):
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
         self._state = state
+        self._least_memo, self._most_memo, _ = self._policy.memo_range(len(self._arms))
         self._law = self._choose = self._admit = self._update = None
         if self._policy.kernels is not None:
             n_arms = len(self._arms)
@@ -190,8 +201,8 @@ class Bandit(Learner[Policy]):
             raise ValueError(must_be("decision.probabilities", f"one for each of {mask.size} arms", p))
         if type(probability) is not float:
             probability = real("decision.probability", probability, "between 0 and 1", 0.0, 1.0)
-        if type(memo) is not float:
-            memo = real("decision.memo", memo, "zero or positive", 0.0)
+        if type(memo) is not float or not self._least_memo <= memo <= self._most_memo:
+            memo = checked_memo("decision.memo", memo, self._policy.memo_range(mask.size))
         if type(clock) is not int or clock < 1:
             whole("decision.clock", clock, "a whole number, at least 1", 1)
         return position, mask, probability, memo

@@ -6,7 +6,7 @@ every arm after the champion is chosen as the challenger of a duel is, among tho
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,23 @@ from wakeful.entries import Floats, Ints, Mask
 from wakeful.exponentials import log, power
 from wakeful.index import TIE
 from wakeful.inputs import real
+from wakeful.rates import LARGEST_RATE, checked_factor
 from wakeful.recipe import settle
+from wakeful.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
+
+
+class KeepsWins:
+    """What dueling policies share whose state is `PairState`: wins of each arm over each other one, and a clock."""
+
+    ranges: ClassVar[Ranges] = {"wins": TOTALS, "clock": COUNTS}
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return zero: it notes nothing."""
+        return NOTHING
+
+    def start(self, n_arms: int, size: int = 2) -> "PairState":
+        """Return no duels."""
+        return no_duels(n_arms)
 
 
 class PairState(NamedTuple):
@@ -32,7 +48,7 @@ def no_duels(n_arms: int) -> PairState:
 
 
 @dataclass(frozen=True)
-class RelativeUCB(DuelingPolicy):
+class RelativeUCB(KeepsWins, DuelingPolicy):
     """RUCB (Zoghi, Whiteson, Munos, de Rijke 2014), restricted to the pairs that may be played.
 
     With `U_ij = wins_ij / n_ij + sqrt(constant log t / n_ij)`, infinite for pairs that never met, `U_ii = 1/2`:
@@ -55,20 +71,19 @@ class RelativeUCB(DuelingPolicy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        settle(self, constant=real("constant", self.constant, "positive", 0.0, above=True))
+        settle(
+            self,
+            constant=checked_factor("constant", self.constant),
+        )
 
     @property
     def kernels(self) -> DuelKernels:
         """The compiled half."""
         return DuelKernels(_ucb_law, pair_learn, pair_remember)
 
-    def start(self, n_arms: int, size: int = 2) -> PairState:
-        """Return no duels."""
-        return no_duels(n_arms)
-
 
 @dataclass(frozen=True)
-class RelativeMED(DuelingPolicy):
+class RelativeMED(KeepsWins, DuelingPolicy):
     """An empirical-divergence policy after RMED1 (Komiyama, Honda, Kashima, Nakagawa 2015), for allowed pairs only.
 
     The evidence that i is not the best is `I_i = sum n_ij KL(mu_ij, 1/2)` over the allowed rivals j that i loses to
@@ -92,20 +107,16 @@ class RelativeMED(DuelingPolicy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        settle(self, slack=real("slack", self.slack, "zero or more", 0.0))
+        settle(self, slack=real("slack", self.slack, f"zero or more, at most {LARGEST_RATE:g}", 0.0, LARGEST_RATE))
 
     @property
     def kernels(self) -> DuelKernels:
         """The compiled half."""
         return DuelKernels(_med_law, pair_learn, pair_remember)
 
-    def start(self, n_arms: int, size: int = 2) -> PairState:
-        """Return no duels."""
-        return no_duels(n_arms)
-
 
 @dataclass(frozen=True)
-class UniformPairs(DuelingPolicy):
+class UniformPairs(KeepsWins, DuelingPolicy):
     """Play every allowed ordered pair with the same probability: the baseline that everything must beat.
 
     Left is drawn in proportion to its number of partners, right evenly among them, and so are the rest of a battle.
@@ -118,10 +129,6 @@ class UniformPairs(DuelingPolicy):
     def kernels(self) -> DuelKernels:
         """The compiled half."""
         return DuelKernels(_uniform_law, pair_learn, pair_remember)
-
-    def start(self, n_arms: int, size: int = 2) -> PairState:
-        """Return no duels."""
-        return no_duels(n_arms)
 
 
 @kernel

@@ -20,6 +20,7 @@ from wakeful.entries import CLOSE, COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DR
 from wakeful.inputs import must_be
 from wakeful.pairs import winner
 from wakeful.recipe import Recipe, full_name
+from wakeful.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
 
 class Pick(NamedTuple):
@@ -71,6 +72,7 @@ class DuelingPolicy(Recipe, ABC):
 
     symmetric: ClassVar[bool] = True  # relabelling the arms relabels the laws
     order_free: ClassVar[bool] = True  # the same feedback in another order gives the same laws
+    ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property
     def kernels(self) -> DuelKernels | None:
@@ -80,6 +82,10 @@ class DuelingPolicy(Recipe, ABC):
     @abstractmethod
     def start(self, n_arms: int, size: int = 2) -> Any:
         """Return the state before the first round, for `size` arms at a time: a named tuple of NumPy arrays."""
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what the memo of one position may be: feedback with another one is refused."""
+        return ANY_MEMO
 
     def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
         """Write the law of the next arm, one of `awake`, into `p`."""
@@ -110,6 +116,14 @@ def a_dueling_policy(value: object) -> DuelingPolicy:
     if not is_dataclass(value):
         raise TypeError(must_be("policy", "a frozen dataclass", value))
     return value
+
+
+def fitting_duel_state(policy: DuelingPolicy, state: Any, n_arms: int, size: int) -> Any:
+    """Return `state` if it is one that the policy can have: fields, shapes, types and ranges; kernels trust them."""
+    if not is_like(state, policy.start(n_arms, size)):
+        raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}, {size}) could have grown into", state))
+    refuse_out_of_range(state, policy.ranges)
+    return state
 
 
 def empty_pick(size: int, n_arms: int) -> Pick:

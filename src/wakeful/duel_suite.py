@@ -17,6 +17,7 @@ from wakeful.duel import Duel
 from wakeful.duel_policy import (
     DuelingPolicy,
     a_dueling_policy,
+    fitting_duel_state,
 )
 from wakeful.duel_trials import (
     EXACT,
@@ -96,6 +97,7 @@ def check_state(policy: DuelingPolicy) -> None:
     play_rounds(ring, 500, seed=1)
     require([array.shape for array in ring.state] == shapes, "the state must not grow")
     assert_finite(ring.state)
+    fitting_duel_state(policy, ring.state, N_ARMS, 2)
 
 
 def check_uncompiled(policy: DuelingPolicy) -> None:
@@ -308,6 +310,7 @@ def check_streaks(policy: DuelingPolicy) -> None:
     pair_sets = np.concatenate([masks] * (20 if ring.compiled else 5))
     ring.play(pair_sets, falls, rng.random(len(pair_sets)), rng)
     assert_finite(ring.state)
+    fitting_duel_state(policy, ring.state, N_ARMS, 2)
     list(laws_of(ring, masks))
 
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wakeful.compile import kernel
-from wakeful.duel_index import PairState, no_duels, pair_learn, pair_remember, plausible_share, share_best, upper
+from wakeful.duel_index import KeepsWins, PairState, pair_learn, pair_remember, plausible_share, share_best, upper
 from wakeful.duel_policy import DuelingPolicy, DuelKernels
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.exponentials import exact_log, exp, log
 from wakeful.index import TIE
-from wakeful.inputs import real
+from wakeful.rates import checked_factor
 from wakeful.recipe import settle
 
 # SplitMix64 cut to 62 bits: no sum or product overflows, so it is the same in compiled code and in plain Python.
@@ -22,7 +22,7 @@ LOG_4, LOG_5 = exact_log(4.0), exact_log(5.0)
 
 
 @dataclass(frozen=True)
-class DoubleThompson(DuelingPolicy):
+class DoubleThompson(KeepsWins, DuelingPolicy):
     """Double Thompson sampling (Wu, Liu 2016), restricted to the pairs that may be played.
 
     Of the arms that plausibly beat the largest share of their allowed rivals (`U_ij >= 1/2`, `U` as in
@@ -48,16 +48,15 @@ class DoubleThompson(DuelingPolicy):
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        settle(self, constant=real("constant", self.constant, "positive", 0.0, above=True))
+        settle(
+            self,
+            constant=checked_factor("constant", self.constant),
+        )
 
     @property
     def kernels(self) -> DuelKernels:
         """The compiled half."""
         return DuelKernels(_thompson_law, pair_learn, pair_remember)
-
-    def start(self, n_arms: int, size: int = 2) -> PairState:
-        """Return no duels."""
-        return no_duels(n_arms)
 
 
 @kernel

@@ -8,14 +8,15 @@ import numpy as np
 
 from wakeful.arms import BOOLEANS, Awake, listed
 from wakeful.duel import Duel
-from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pick, step
+from wakeful.duel_policy import DuelingPolicy, Pick, a_dueling_policy, empty_pick, fitting_duel_state, step
 from wakeful.entries import FINE, NO_MEMO, NOT_DRAWN, Floats, Mask
 from wakeful.inputs import did_you_mean, must_be, real, whole
 from wakeful.learner import Learner, checked_uniform, copied
 from wakeful.limits import MAX_BYTES, claim, state_bytes
 from wakeful.pairs import checked_pairs, group_pairs
-from wakeful.policy import LAW, is_like
+from wakeful.policy import LAW, checked_memo
 from wakeful.ranking import Ranking, ranking
+from wakeful.state_ranges import TOTALS, is_like
 
 REMEMBERED = 1 << 20  # bytes, about: of pair masks kept at hand
 PAIRS_RULE = "a list of pairs of arm names, or a symmetric (K, K) mask"
@@ -93,10 +94,20 @@ class DuelingBandit(Learner[DuelingPolicy]):
         with self._lock:
             mask, many = self._allowed(*question)
             state, fields = self._roomy(many)
-            duel = self._drawn(mask, [self._stream.draw() for _ in range(2 * many)], fields)
+            memos, clock = self._room(many).pick.memos, self._rounds + 1
+            memos[-1] = np.nan  # until the last arm is drawn
+            uniforms = [self._stream.draw() for _ in range(2 * many)]
+            try:
+                duel = self._drawn(mask, uniforms, fields)
+            except BaseException:  # refused, or an interrupt before or after compiled code ran
+                if np.isnan(memos[-1]) or many > self._size:  # no duel, or one in a state that is not taken yet
+                    self._stream.put_back(*uniforms)
+                else:
+                    self._rounds = clock  # the state has counted it
+                raise
+            self._rounds = clock
             if many > self._size:
                 self._use(state, many)
-            self._rounds += 1
             return duel
 
     def propose(
@@ -359,7 +370,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
                 raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
             room.allowed[m] = mask
             room.pick.arms[m] = self._arms.of("duel.arms", arms[m])
-            room.pick.memos[m] = real("duel.memos", memos[m], "zero or positive", 0.0)
+            room.pick.memos[m] = checked_memo("duel.memos", memos[m], self._memo_range)
             room.probabilities[m] = real("duel.probabilities", probabilities[m], "between 0 and 1", 0.0, 1.0)
         if laws.shape[1] < n_arms:
             laws = np.pad(laws, ((0, 0), (0, n_arms - laws.shape[1])))
@@ -368,9 +379,9 @@ class DuelingBandit(Learner[DuelingPolicy]):
     def _use(self, state: Any, size: int | None = None) -> None:
         """Take `state`, with room for `size` arms at a time (if it changed), as the current one, and its steps."""
         n_arms = len(self._arms)
-        fields = self._policy.fields(state, n_arms)
+        fields, memo_range = self._policy.fields(state, n_arms), self._policy.memo_range(n_arms)
         steps = [step(self._policy, name, state, n_arms) for name in ("choose", "update")]
-        self._state, self._fields = state, fields
+        self._state, self._fields, self._memo_range = state, fields, memo_range
         self._size = self._size if size is None else size
         self._choose, self._update = steps
         self._admit = None
@@ -393,9 +404,9 @@ class DuelingBandit(Learner[DuelingPolicy]):
         wins = arrays.pop("win_matrix")
         state = type(self._state)(**arrays)
         claim("size", size, state_bytes(partial(self._policy.start, size=size), len(self._arms)))
-        fresh = self._policy.start(len(self._arms), size)
-        if not is_like((wins,), (self._wins,)) or (wins < 0.0).any() or not is_like(state, fresh):
-            raise ValueError(must_be("state", f"one that {self._policy!r} could have grown into", state))
+        fitting_duel_state(self._policy, state, len(self._arms), size)
+        if not is_like((wins,), (self._wins,)) or not TOTALS.holds(wins):
+            raise ValueError(must_be("state", f"one whose win_matrix holds {TOTALS}", wins))
         self._wins, self._size = wins, size
         return state
 

@@ -105,11 +105,22 @@ def draw(p: Floats, awake: Ints, u: float) -> tuple[int, float]:
     return last, 1.0 - 2.0**-53
 
 
-def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> None:
-    """Fill `p` with the law on the arms of `mask`."""
+@kernel
+def is_drawable(p: Floats, awake: Ints) -> bool:
+    """Whether `p` is not negative on the `awake` arms and sums to one there."""
+    total = 0.0
+    for k in awake:
+        total += p[k] if p[k] >= 0.0 else np.nan
+    return bool(abs(total - 1.0) <= CLOSE)
+
+
+def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> bool:
+    """Fill `p` with the law on the arms of `mask`; return whether it is one that `_choose` would draw from."""
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
-    law(parameters, state, indices(mask), p)
+    awake = indices(mask)
+    law(parameters, state, awake, p)
+    return is_drawable(p, awake)
 
 
 def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[int, float, float]:
@@ -121,10 +132,7 @@ def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[i
     state = State(*fields[N_PARAMETERS:])
     awake = indices(mask)
     law(parameters, state, awake, p)
-    total = 0.0
-    for k in awake:
-        total += p[k] if p[k] >= 0.0 else np.nan
-    if not abs(total - 1.0) <= CLOSE:
+    if not is_drawable(p, awake):
         return -1, 0.0, 0.0
     arm, coin = draw(p, awake, u)
     return arm, p[arm], remember(parameters, state, awake, p, arm, coin)

@@ -14,6 +14,7 @@ from wakeful.rates import (
     AWAKE,
     CONSTANT,
     EPOCH,
+    LARGEST_RATE,
     ROUNDS,
     Rate,
     checked_eta,
@@ -22,8 +23,10 @@ from wakeful.rates import (
     epoch,
     gibbs,
     rate_at,
+    rates_of,
 )
 from wakeful.recipe import settle
+from wakeful.state_ranges import COUNTS, DIFFERENCES, Range, Ranges
 from wakeful.stationary import solve
 
 ANYTIME = 4.0  # our default rate over the one that the bound asks for, chosen by measurement: docs/default-rate.md
@@ -74,6 +77,7 @@ class SIExp3(Policy):
     horizon: float | None = None
 
     schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt", "horizon", "paper", "doubling")
+    ranges: ClassVar[Ranges] = {"losses": DIFFERENCES, "clock": COUNTS, "rate": Range(0.0, LARGEST_RATE)}
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
@@ -84,6 +88,10 @@ class SIExp3(Policy):
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_switch_law, _switch_learn, _switch_remember)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what learning rates may be."""
+        return rates_of(self.parameters(n_arms))
 
     def start(self, n_arms: int) -> SwitchState:
         """Return no losses and no decisions."""
@@ -170,6 +178,7 @@ class SBExp3(Policy):
     exploration: float = 0.0
 
     schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt")
+    ranges: ClassVar[Ranges] = {"losses": DIFFERENCES, "clock": COUNTS}
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
@@ -179,6 +188,10 @@ class SBExp3(Policy):
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_arm_law, _arm_learn, _arm_remember)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what learning rates may be."""
+        return rates_of(self.parameters(n_arms))
 
     def start(self, n_arms: int) -> ArmState:
         """Return no losses and no decisions."""

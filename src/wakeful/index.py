@@ -2,18 +2,20 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.exponentials import log
-from wakeful.inputs import real
 from wakeful.integrals import beta_minimum
 from wakeful.policy import Guarantee, Policy, checked_horizon_of
+from wakeful.rates import checked_factor
 from wakeful.recipe import settle
+from wakeful.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
+ROUNDED = Range(0.0, 1e12)  # rounded losses of an arm: as many as its posterior is integrated for
 TIE = 1e-12  # indices closer than this are tied, so that the order of a sum's terms cannot break a tie
 
 
@@ -49,14 +51,23 @@ class SleepingUCB(Policy):
 
     constant: float = 8.0
 
+    ranges: ClassVar[Ranges] = {"counts": COUNTS, "losses": TOTALS, "clock": COUNTS}
+
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        settle(self, constant=real("constant", self.constant, "positive", 0.0, above=True))
+        settle(
+            self,
+            constant=checked_factor("constant", self.constant),
+        )
 
     @property
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_ucb_law, _mean_learn, _mean_remember)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return zero: it notes nothing."""
+        return NOTHING
 
     def start(self, n_arms: int) -> MeanState:
         """Return no observations."""
@@ -102,10 +113,16 @@ class SleepingThompson(Policy):
     array([0.5, 0.5])
     """
 
+    ranges: ClassVar[Ranges] = {"ones": ROUNDED, "zeros": ROUNDED}
+
     @property
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_beta_law, _beta_learn, _beta_remember)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return where the coin lies."""
+        return Range(0.0, 1.0)
 
     def start(self, n_arms: int) -> BetaState:
         """Return no observations."""
@@ -127,10 +144,16 @@ class Uniform(Policy):
     array([0.5, 0. , 0.5, 0. ])
     """
 
+    ranges: ClassVar[Ranges] = {"counts": COUNTS}
+
     @property
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_uniform_law, count_learn)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return zero: it notes nothing."""
+        return NOTHING
 
     def start(self, n_arms: int) -> CountState:
         """Return no observations."""

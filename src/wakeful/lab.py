@@ -172,11 +172,24 @@ def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
         return None
     try:
         most = MAX_BYTES + 8 * (math.prod(unit.shape) + unit.world.n_arms**2)  # whatever size an honest one has
-        outcome: Outcome = files.read(path, KIND, lambda header, arrays: arrays, most)
+        outcome: Outcome = files.read(path, KIND, lambda _, arrays: _whole(arrays, unit), most)
     except ValueError as problem:
         log.warning("done again, since it cannot be read: %s", problem)
         return None
-    return outcome if outcome["curves"].shape == unit.shape else None
+    return outcome
+
+
+def _whole(arrays: Outcome, unit: Unit) -> Outcome:
+    """Return what a file of a unit holds, if names, types and shapes are those of `run_unit` and all is finite."""
+    size = unit.world.n_arms if "internal" in unit.regrets else 0
+    shapes = {"curves": unit.shape, "internal": (size, size)}
+    if set(arrays) != set(shapes):
+        raise ValueError(must_be("arrays", ", ".join(shapes), sorted(arrays)))
+    for name, shape in shapes.items():
+        array = arrays[name]
+        if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(must_be(name, f"finite numbers of shape {shape}", array))
+    return arrays
 
 
 def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:

@@ -12,9 +12,11 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints, Kernels
 from wakeful.exponentials import exact_log, exp
 from wakeful.index import CountState, count_learn
-from wakeful.inputs import must_be, real, whole
+from wakeful.inputs import must_be, whole
 from wakeful.policy import Guarantee, Policy, checked_horizon_of
+from wakeful.rates import checked_factor
 from wakeful.recipe import settle
+from wakeful.state_ranges import COUNTS, ESTIMATES, NOTHING, Range, Ranges
 
 MOST_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
 
@@ -50,14 +52,23 @@ class OrderingExp4(Policy):
 
     scale: float = 1.0
 
+    ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS}
+
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
-        settle(self, scale=real("scale", self.scale, "positive", 0.0, above=True))
+        settle(
+            self,
+            scale=checked_factor("scale", self.scale),
+        )
 
     @property
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_exp4_law, _exp4_learn, _exp4_remember)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return zero: it notes nothing."""
+        return NOTHING
 
     def start(self, n_arms: int) -> OrderingState:
         """Return no losses, for at most `MOST_ARMS` arms."""
@@ -103,6 +114,7 @@ class FixedOrdering(Policy):
     ordering: tuple[int, ...]
 
     symmetric: ClassVar[bool] = False  # it prefers arms by their index
+    ranges: ClassVar[Ranges] = {"counts": COUNTS}
 
     def __post_init__(self) -> None:
         """Refuse an ordering with repeated or negative indices."""
@@ -117,6 +129,10 @@ class FixedOrdering(Policy):
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_fixed_law, count_learn)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return zero: it notes nothing."""
+        return NOTHING
 
     def start(self, n_arms: int) -> CountState:
         """Return no observations, if the ordering speaks of `n_arms` arms at most."""

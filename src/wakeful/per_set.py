@@ -16,6 +16,7 @@ from wakeful.limits import claim
 from wakeful.policy import Decision, Policy, a_policy, state_type
 from wakeful.recipe import settle
 from wakeful.sets import count, find
+from wakeful.state_ranges import COUNTS, Range, Ranges, within
 
 TABLE = 2  # the fields of a state before the stacked ones of the inner policy: sets, set_counts
 
@@ -53,6 +54,15 @@ class PerSet(Policy):
     def order_free(self) -> bool:  # type: ignore[override]
         """Whether the inner policy is."""
         return self.policy.order_free
+
+    @property
+    def ranges(self) -> Ranges:  # type: ignore[override]
+        """Those of the inner policy, and counts of sets."""
+        return {"set_counts": COUNTS, **within(self.policy.ranges, "inner_")}
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return the inner policy's."""
+        return self.policy.memo_range(n_arms)
 
     @property
     def kernels(self) -> Kernels | None:

@@ -17,6 +17,7 @@ from wakeful.compile import native
 from wakeful.entries import CLOSE, EXAMPLES, FINE, Floats, Kernels, Mask, draw, entries, indices
 from wakeful.inputs import must_be, real, truths, whole
 from wakeful.recipe import Recipe, full_name
+from wakeful.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
 LAW = "a law: non-negative, zero on sleepers, summing to one"
 
@@ -99,6 +100,7 @@ class Policy(Recipe, ABC):
     symmetric: ClassVar[bool] = True  # relabelling the arms relabels the law
     order_free: ClassVar[bool] = True  # the same feedback in another order gives the same law
     grows: ClassVar[bool] = False  # the state takes more memory the longer it runs
+    ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property
     def kernels(self) -> Kernels | None:
@@ -109,6 +111,10 @@ class Policy(Recipe, ABC):
     def start(self, n_arms: int) -> Any:
         """Return the state before the first round: a named tuple of NumPy arrays."""
 
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what the memo of a decision may be: feedback with another one is refused."""
+        return ANY_MEMO
+
     def probabilities(self, state: Any, awake: Mask) -> Floats:
         """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
         mask = np.array(truths("awake", awake, "a mask of K truth values"))
@@ -116,7 +122,8 @@ class Policy(Recipe, ABC):
         fitting_state(self, state, p.size)
         if mask.ndim != 1 or not mask.any():
             raise ValueError(must_be("awake", "a mask of K truth values, one of them true", awake))
-        compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size))
+        if not compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size)):
+            raise ValueError(must_be(f"law of {self!r}", LAW, p))
         return p
 
     def remember(self, state: Any, decision: Decision, coin: float) -> float:
@@ -124,6 +131,7 @@ class Policy(Recipe, ABC):
         if self.kernels is None:
             return 0.0
         p, awake = decision.probabilities, np.array(decision.awake, np.int64)
+        fitting_state(self, state, p.size)
         return self.kernels.remember(self.parameters(p.size), state, awake, p, decision.arm, coin)
 
     def update(self, state: Any, decision: Decision, loss: float) -> None:
@@ -136,6 +144,7 @@ class Policy(Recipe, ABC):
                 raise ValueError(must_be("decision.arm", f"indices below {len(p)}", k))
             mask[k] = k in awake
         real("loss", loss, "a number between 0 and 1", 0.0, 1.0)
+        checked_memo("decision.memo", memo, self.memo_range(len(p)))
         law = np.array(p, np.float64)
         learn = compiled(self, "update", state, law.size)
         if learn(mask, law, arm, float(probability), float(memo), loss, self.fields(state, law.size)) != FINE:
@@ -158,11 +167,19 @@ class Policy(Recipe, ABC):
 
 
 def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:
-    """Return `state` if it has the fields, shapes and types of the policy's own; compiled code trusts them."""
+    """Return `state` if it is one that the policy can have: fields, shapes, types and ranges; kernels trust them."""
     free = policy.grows and policy.kernels is None  # only plain Python can give a state other shapes
     if not is_like(state, policy.start(n_arms), free):
         raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}) could have grown into", state))
+    refuse_out_of_range(state, policy.ranges)
     return state
+
+
+def checked_memo(name: str, memo: Any, allowed: Range) -> float:
+    """Return a memo as a float, if it is one that the policy writes."""
+    if type(memo) is float and allowed.low <= memo <= allowed.high:
+        return memo
+    return real(name, memo, f"what the policy noted, {allowed}", allowed.low, allowed.high)
 
 
 def state_type(policy: Policy) -> Any:
@@ -175,24 +192,6 @@ def state_type(policy: Policy) -> Any:
             n_arms *= 2
             if n_arms > 1 << 20:
                 raise
-
-
-def is_like(state: Any, fresh: Any, free: bool = False) -> bool:
-    """Whether `state` has the fields, types and shapes (if `free`, dimensions) of `fresh`, and sound numbers."""
-    return type(state) is type(fresh) and all(
-        isinstance(array, np.ndarray)
-        and array.dtype == like.dtype
-        and (array.shape == like.shape or (free and array.ndim == like.ndim))
-        and _sound(array)
-        for array, like in zip(state, fresh, strict=True)
-    )
-
-
-def _sound(array: Any) -> bool:
-    """Whether compiled code can work on an array: memory in order, numbers that stay finite, counts not negative."""
-    in_order = array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
-    counts = array.dtype.kind in "iu" and bool((array < 0).any())
-    return in_order and not counts and (array.dtype.kind != "f" or bool((np.abs(array) < 1e200).all()))
 
 
 def a_policy(value: object) -> Policy:

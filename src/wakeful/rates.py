@@ -12,9 +12,11 @@ from wakeful.compile import kernel
 from wakeful.entries import Floats, Ints
 from wakeful.exponentials import exp
 from wakeful.inputs import must_be, one_of, real
+from wakeful.state_ranges import Range
 
 CONSTANT, ROUNDS, AWAKE, EPOCH = 0, 1, 2, 3  # what a schedule counts
-LARGEST_RATE = 1e100  # times any sum of losses that a run can reach, this is still finite
+SMALLEST_RATE = 5e-324  # the least positive number
+LARGEST_RATE = 1e100  # also of exploration: times any sum of losses that a run can reach, this is still finite
 
 
 class Rate(NamedTuple):
@@ -34,8 +36,13 @@ def checked_eta(eta: Any, schedules: tuple[str, ...]) -> float | str:
 
 
 def checked_exploration(exploration: Any) -> float:
-    """Return `exploration` if it is not negative."""
-    return real("exploration", exploration, "a number, zero or positive", 0.0)
+    """Return `exploration` if it is not negative, nor so large that a memo could be infinite."""
+    return real("exploration", exploration, f"a number, zero or positive, at most {LARGEST_RATE:g}", 0.0, LARGEST_RATE)
+
+
+def checked_factor(name: str, value: Any) -> float:
+    """Return a factor of a rate or a width if it is positive, and not so large that a product could be infinite."""
+    return real(name, value, f"positive, at most {LARGEST_RATE:g}", 0.0, LARGEST_RATE, above=True)
 
 
 def checked_horizon(eta: Any, horizon: Any) -> float | None:
@@ -45,6 +52,13 @@ def checked_horizon(eta: Any, horizon: Any) -> float | None:
     if horizon is not None:
         raise ValueError(must_be("horizon", f"None with eta={eta!r}; it belongs to eta='horizon'", horizon))
     return None
+
+
+def rates_of(rate: Rate) -> Range:
+    """Return the rates that a memo may hold: any positive one, since policies that differ in eta share feedback."""
+    if rate.counter == EPOCH:
+        return Range(0.0, LARGEST_RATE)  # whatever the state holds; feedback with another rate is dropped
+    return Range(SMALLEST_RATE, LARGEST_RATE)
 
 
 @kernel

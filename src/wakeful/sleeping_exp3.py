@@ -5,6 +5,7 @@ often the arm would have been played on average over awake sets, `L[k] += l / (q
 differ in that average: over the sets seen so far, or over sets of independently awake arms.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,13 +18,15 @@ from wakeful.inputs import whole
 from wakeful.integrals import expected_share
 from wakeful.limits import claim
 from wakeful.policy import Policy
-from wakeful.rates import CONSTANT, ROUNDS, Rate, checked_eta, checked_exploration, gibbs, rate_at
+from wakeful.rates import CONSTANT, LARGEST_RATE, ROUNDS, Rate, checked_eta, checked_exploration, gibbs, rate_at
 from wakeful.recipe import settle
 from wakeful.sets import count, fewest, find
+from wakeful.state_ranges import COUNTS, ESTIMATES, MOST, Range, Ranges
 
 ONE_AT_A_TIME = 1e-15  # the sum of the frequencies is above one by less: by rounding alone
 CONVERGED = 1e-15  # relative step at which Newton's method has arrived
 MOST_STEPS = 100  # it halves the distance at the very least, and that distance is below 2^53 times the root
+ROUNDING = 1e-9  # how far above one a mean of shares may be
 TINY = 1e-280  # a sum of weights below this is redone with a shift of its own
 
 
@@ -58,6 +61,7 @@ class SleepingExp3G(Policy):
     max_sets: int = 1024
 
     schedules: ClassVar[tuple[str, ...]] = ("sqrt",)
+    ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS, "counts": COUNTS}
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
@@ -68,6 +72,10 @@ class SleepingExp3G(Policy):
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_law, _learn, _remember_sets)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what losses may be divided by."""
+        return _propensities(self.parameters(n_arms))
 
     def start(self, n_arms: int) -> SetsState:
         """Return no losses and no sets."""
@@ -110,6 +118,7 @@ class SleepingExp3(Policy):
     exploration: float = 1.0
 
     schedules: ClassVar[tuple[str, ...]] = ("sqrt",)
+    ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS, "seen": COUNTS}
 
     def __post_init__(self) -> None:
         """Refuse parameters that make no sense."""
@@ -120,6 +129,10 @@ class SleepingExp3(Policy):
         """The compiled half."""
         return Kernels(_law, _learn, _remember_rates)
 
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what losses may be divided by."""
+        return _propensities(self.parameters(n_arms))
+
     def start(self, n_arms: int) -> RatesState:
         """Return no losses and no arm seen."""
         return RatesState(np.zeros(n_arms), np.zeros(1, np.int64), np.zeros(n_arms, np.int64))
@@ -127,6 +140,12 @@ class SleepingExp3(Policy):
     def parameters(self, n_arms: int) -> Rate:
         """Return the schedule."""
         return _rate(self.eta, self.exploration)
+
+
+def _propensities(rate: Rate) -> Range:
+    """Return what losses may be divided by: a share, which may be too small for a number, and lambda_t."""
+    least_rate = rate.numerator / math.sqrt(MOST) if rate.counter == ROUNDS else rate.numerator
+    return Range(rate.exploration * least_rate, 2.0 * LARGEST_RATE**2)
 
 
 def _rate(eta: float | str, exploration: float) -> Rate:
@@ -165,7 +184,7 @@ def _remember_sets(rate: Rate, state: SetsState, awake: Ints, p: Floats, arm: in
     for row in range(state.counts.size):
         if state.counts[row] > 0 and state.sets[row, arm]:
             total += state.counts[row] * _share(weights, state.losses, eta, state.sets[row], arm)
-    return float(total / state.clock[0] + rate.exploration * eta)
+    return float(min(total / state.clock[0], 1.0 + ROUNDING) + rate.exploration * eta)
 
 
 @kernel
@@ -192,7 +211,7 @@ def _remember_rates(rate: Rate, state: RatesState, awake: Ints, p: Floats, arm: 
         state.seen[k] += 1
     eta = rate_at(rate, state.clock[0], 0)
     share = conditional_share(-eta * state.losses, state.seen / state.clock[0], arm)
-    return float(share + rate.exploration * eta)
+    return float(min(share, 1.0) + rate.exploration * eta)
 
 
 @kernel
@@ -217,14 +236,15 @@ def nonempty_chance(frequencies: Floats) -> float:
         return 0.0
     chance = 1.0
     for _ in range(MOST_STEPS):
-        nobody, slope = 0.0, 0.0
+        somebody, nobody, slope = 0.0, 1.0, 0.0
         for a in frequencies:
-            nobody += math.log1p(-a * chance)
+            somebody += nobody * a * chance  # 1 - nobody, without its rounding
+            nobody *= 1.0 - a * chance
             slope += a / (1.0 - a * chance)
-        descent = 1.0 - slope * math.exp(nobody)
+        descent = 1.0 - slope * nobody
         if descent <= 0.0:
             break  # so close to zero that rounding decides
-        step = (chance + math.expm1(nobody)) / descent
+        step = (chance - somebody) / descent
         chance = max(chance - step, 0.0)
         if step <= CONVERGED * chance:
             break

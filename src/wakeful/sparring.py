@@ -12,6 +12,7 @@ from wakeful.entries import Floats, Ints, Kernels, Mask
 from wakeful.exp3 import SIExp3
 from wakeful.per_set import around, rows
 from wakeful.policy import Decision, Policy, a_policy, state_type
+from wakeful.state_ranges import Range, Ranges, within
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,15 @@ class Sparring(DuelingPolicy):
     def order_free(self) -> bool:  # type: ignore[override]
         """Whether the policy on each side is."""
         return self.policy.order_free
+
+    @property
+    def ranges(self) -> Ranges:  # type: ignore[override]
+        """Those of the policy on each side."""
+        return within(self.policy.ranges, "inner_")
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return that of the policy on each side."""
+        return self.policy.memo_range(n_arms)
 
     @property
     def kernels(self) -> DuelKernels | None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from wakeful.compile import kernel
-from wakeful.duel_index import PairState, no_duels, pair_learn, pair_remember
+from wakeful.duel_index import KeepsWins, PairState, pair_learn, pair_remember
 from wakeful.duel_policy import DuelingPolicy, DuelKernels
 from wakeful.entries import Floats, Ints, Mask
 from wakeful.exponentials import log, power
@@ -21,7 +21,7 @@ CLOSE = 1e-12  # sums of roundings
 
 
 @dataclass(frozen=True)
-class StablePair(DuelingPolicy):
+class StablePair(KeepsWins, DuelingPolicy):
     """Look for the pair in which each is the other's best reply, whatever pairs are allowed.
 
     Preferences must have a total order that does not depend on what is awake; then the best arm that has a partner and
@@ -46,10 +46,6 @@ class StablePair(DuelingPolicy):
     def kernels(self) -> DuelKernels:
         """The compiled half."""
         return DuelKernels(_law, pair_learn, pair_remember)
-
-    def start(self, n_arms: int, size: int = 2) -> PairState:
-        """Return no duels."""
-        return no_duels(n_arms)
 
 
 class Replies(NamedTuple):

@@ -1,5 +1,6 @@
 """The random stream of a bandit: uniform numbers drawn in blocks, saved and restored between any two."""
 
+from collections.abc import Iterator
 from operator import length_hint
 from typing import Any
 
@@ -13,6 +14,8 @@ BLOCK = 256  # one call for many numbers: a fifth of the time of a call for each
 class Stream:
     """The numbers that `numpy.random.default_rng(seed).random()` would give one by one."""
 
+    _left: Iterator[float]
+
     def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
         self._bits = np.random.PCG64(_checked(seed))
         self._generator = np.random.Generator(self._bits)
@@ -24,6 +27,10 @@ class Stream:
             return u
         self._refill()
         return next(self._left)
+
+    def put_back(self, *uniforms: float) -> None:
+        """Let numbers just drawn be drawn again, in the same order: whoever drew them made no decision."""
+        self._left = iter([*uniforms, *self._left])
 
     @property
     def state(self) -> Any:

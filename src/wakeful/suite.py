@@ -21,7 +21,7 @@ from wakeful.bandit import Bandit
 from wakeful.entries import Floats, Mask
 from wakeful.inputs import require
 from wakeful.play import play
-from wakeful.policy import Decision, Policy, a_policy
+from wakeful.policy import Decision, Policy, a_policy, fitting_state
 from wakeful.recipe import Recipe, kinds, subclasses
 from wakeful.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
 
@@ -85,6 +85,7 @@ def check_state(policy: Policy) -> None:
         require(not np.shares_memory(a, b), f"start must make state.{name} anew")
     size = sum(array.nbytes for array in state)
     bandit = _run(policy, 500)
+    fitting_state(policy, bandit.state, N_ARMS)
     if not policy.grows:
         require(sum(array.nbytes for array in bandit.state) == size, "the state must not grow")
 
@@ -184,6 +185,7 @@ def check_worst_case(policy: Policy) -> None:
         _assert_law(bandit.probabilities(row), row)
     for array in bandit.state:
         require(np.isfinite(array).all(), "the state must stay finite")
+    fitting_state(policy, bandit.state, N_ARMS)
 
 
 def check_one_arm(policy: Policy) -> None:

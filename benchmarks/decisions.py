@@ -18,7 +18,7 @@ import numpy as np
 from river.bandit import Exp3
 
 import wakeful as wk
-from wakeful.entries import Floats, Mask
+from wakeful.numerics.arrays import Floats, Mask
 
 ROW = "{:<58}{:>16}{:>16}{:>9}"
 

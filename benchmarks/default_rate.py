@@ -18,8 +18,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import wakeful as wk
-from wakeful import plots, worlds
-from wakeful.rates import Rate
+from wakeful import worlds
+from wakeful.lab import plots
+from wakeful.policies.learning_rates import Rate
 
 SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)
 EXPLORATIONS = (0.0, 0.0625, 0.25, 0.5, 1.0)

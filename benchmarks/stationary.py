@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.compile import kernel
-from wakeful.stationary import solve, stationary
+from wakeful.numerics.compile import kernel
+from wakeful.numerics.stationary import solve, stationary
 
 Floats = NDArray[np.float64]
 

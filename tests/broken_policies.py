@@ -14,8 +14,8 @@ from numba import njit
 
 import wakeful as wk
 from own_policy import EpsilonGreedy, Means
-from wakeful.policy import Guarantee
-from wakeful.recipe import Nothing
+from wakeful.policies.policy import Guarantee
+from wakeful.policies.spec import Nothing
 
 
 class Counts(NamedTuple):

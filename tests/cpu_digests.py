@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 import duel_cases
-import policies
+import policy_cases
 import wakeful as wk
-from wakeful.duel_policy import empty_pick, step
+from wakeful.duels.kernels import empty_pick
+from wakeful.duels.policy import step
 from wakeful.worlds import UtilityDuels
 
 ROUNDS, ARMS = 400, 6
@@ -49,7 +50,7 @@ def digest(*arrays: Any) -> str:
 
 def digests() -> dict[str, str]:
     """What each policy of the package plays on this CPU."""
-    found = {name: played(policy) for name, policy in one_of_each(policies.CASES).items()}
+    found = {name: played(policy) for name, policy in one_of_each(policy_cases.CASES).items()}
     return found | {name: duelled(policy) for name, policy in one_of_each(duel_cases.CASES).items()}
 
 

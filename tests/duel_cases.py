@@ -7,11 +7,13 @@ from reference import duel_policies as literal
 from reference import policies as bandits
 from reference import stable_pair
 from wakeful import PerSet, SIExp3, SleepingThompson, SleepingUCB
-from wakeful.duel_index import RelativeMED, RelativeUCB, UniformPairs
-from wakeful.duel_policy import DuelingPolicy
-from wakeful.duel_thompson import DoubleThompson
-from wakeful.sparring import Sparring
-from wakeful.stable_pair import StablePair
+from wakeful.duels.double_thompson import DoubleThompson
+from wakeful.duels.policy import DuelingPolicy
+from wakeful.duels.relative_med import RelativeMED
+from wakeful.duels.relative_ucb import RelativeUCB
+from wakeful.duels.sparring import Sparring
+from wakeful.duels.stable_pair import StablePair
+from wakeful.duels.uniform_pairs import UniformPairs
 
 
 class DuelCase(NamedTuple):

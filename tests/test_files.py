@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import CASES
+from policy_cases import CASES
 from wakeful import Bandit, Decision, Policy, SIExp3, SleepingUCB, Uniform
 from wakeful.files import HEADER
 

@@ -1,28 +1,36 @@
 """Wakeful: decide among the options that are available right now, and learn from what happens."""
 
-from wakeful import games, regret, relations, worlds
-from wakeful.bandit import Bandit
-from wakeful.duel import Duel
-from wakeful.duel_index import RelativeMED, RelativeUCB, UniformPairs
-from wakeful.duel_policy import DuelingPolicy, DuelKernels, Pick
-from wakeful.duel_suite import check_dueling_policy
-from wakeful.duel_thompson import DoubleThompson
-from wakeful.dueling_bandit import DuelingBandit
-from wakeful.entries import Kernels
-from wakeful.exp3 import SBExp3, SIExp3
-from wakeful.index import SleepingThompson, SleepingUCB, Uniform
-from wakeful.lab import SimulationError, simulate
-from wakeful.ordering import FixedOrdering, OrderingExp4
-from wakeful.per_set import PerSet
-from wakeful.play import play
-from wakeful.policy import Decision, Guarantee, Policy
-from wakeful.results import Results
-from wakeful.sleeping_exp3 import SleepingExp3, SleepingExp3G
-from wakeful.sparring import Sparring
-from wakeful.stable_pair import StablePair
-from wakeful.stationary import stationary
-from wakeful.suite import check_policy
-from wakeful.worlds import check_world
+from wakeful import regret, worlds
+from wakeful.bandits.bandit import Bandit
+from wakeful.bandits.dueling_bandit import DuelingBandit
+from wakeful.checks.dueling_policy import check_dueling_policy
+from wakeful.checks.policy import check_policy
+from wakeful.duels.double_thompson import DoubleThompson
+from wakeful.duels.duel import Duel
+from wakeful.duels.kernels import DuelKernels, Pick
+from wakeful.duels.policy import DuelingPolicy
+from wakeful.duels.relative_med import RelativeMED
+from wakeful.duels.relative_ucb import RelativeUCB
+from wakeful.duels.sparring import Sparring
+from wakeful.duels.stable_pair import StablePair
+from wakeful.duels.uniform_pairs import UniformPairs
+from wakeful.lab.results import Results
+from wakeful.lab.simulate import SimulationError, simulate
+from wakeful.numerics.stationary import stationary
+from wakeful.policies.decision import Decision
+from wakeful.policies.kernels import Kernels
+from wakeful.policies.orderings import FixedOrdering, OrderingExp4
+from wakeful.policies.per_set import PerSet
+from wakeful.policies.play import play
+from wakeful.policies.policy import Guarantee, Policy
+from wakeful.policies.sb_exp3 import SBExp3
+from wakeful.policies.si_exp3 import SIExp3
+from wakeful.policies.sleeping_exp3 import SleepingExp3, SleepingExp3G
+from wakeful.policies.thompson import SleepingThompson
+from wakeful.policies.ucb import SleepingUCB
+from wakeful.policies.uniform import Uniform
+from wakeful.regret import relations
+from wakeful.worlds import check_world, games
 
 __version__ = "0.1.0"
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from wakeful.lab.results import Results
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, Claim
 from wakeful.paper.experiments import EXP3G, IX, PER_SET, SI, UCB
 from wakeful.paper.nash import Exploited
@@ -19,7 +20,6 @@ from wakeful.paper.verdicts import (
     tally,
     together,
 )
-from wakeful.results import Results
 
 RULE_LESS = "95 % interval of the paired difference, run by run, on one side of zero"
 HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": a band around 1/2 that is a tenth wide

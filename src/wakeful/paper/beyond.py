@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from wakeful import plots, regret
+from wakeful import regret
+from wakeful.lab import plots
+from wakeful.lab.results import Results
 from wakeful.paper import line_twelve
 from wakeful.paper.contents import Drawn, Picture, Section, Table
 from wakeful.paper.experiments import DEPENDENT_AWAKE, SWITCHING_AWAKE
 from wakeful.paper.nash import Exploited
 from wakeful.paper.theory import printed_bound, sharpened_bound
 from wakeful.paper.verdicts import interval, short
-from wakeful.results import Results
 
 Findings = Mapping[str, Any]
 LEGEND = "Lines are means over runs, bands reach from the lower to the upper quartile."

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from wakeful import regret
-from wakeful.entries import Floats
+from wakeful.numerics.arrays import Floats
 
 CIRCLE = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0))
 SAFE = (2, 3)  # the pair that costs nothing under A, and D/2 under C

@@ -3,8 +3,8 @@
 import numpy as np
 
 from wakeful import regret
-from wakeful.entries import Floats
-from wakeful.exp3 import SIExp3
+from wakeful.lab.results import Results
+from wakeful.numerics.arrays import Floats
 from wakeful.paper.bandit_claims import RULE_LESS, about, means
 from wakeful.paper.contents import FAILS, HOLDS, QUESTION, Claim
 from wakeful.paper.experiments import AWAKE_DUELS, SP_SI, SP_UCB, STABLE
@@ -25,7 +25,7 @@ from wakeful.paper.verdicts import (
     tally,
     together,
 )
-from wakeful.results import Results
+from wakeful.policies.si_exp3 import SIExp3
 from wakeful.worlds import PathDuels
 
 AUTHORS = {4: 2_300, 30: 5_200}  # what Sp-SI-EXP3 has in the figures of the authors' public notebook, read off

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful import regret, relations
-from wakeful.entries import Floats
-from wakeful.paper.bench import Bench
+from wakeful import regret
+from wakeful.lab.unit import CELLS, streams
+from wakeful.numerics.arrays import Floats
 from wakeful.paper.experiments import OURS, PAPERS, Experiment, experiments
-from wakeful.play import play
-from wakeful.policy import Policy
-from wakeful.relations import History, Witness
-from wakeful.units import CELLS, streams
+from wakeful.paper.settings import Settings
+from wakeful.policies.play import play
+from wakeful.policies.policy import Policy
+from wakeful.regret import relations
+from wakeful.regret.relations import History, Witness
 from wakeful.worlds import Cycling, LossDependentSleep, MarkovSleep, Stochastic, World
 
 ROUNDS = 600  # of a witness: a multiple of all its parts
@@ -93,18 +94,18 @@ def witness_of(past: History) -> Witness:
     return Witness(past, internal, regret.external(*past), regret.ordering(*past).value, regret.policy(*past).value)
 
 
-def studied(bench: Bench) -> Evidence:
+def run_study(settings: Settings) -> Evidence:
     """Check every relation on histories of all policies, and compute every witness."""
-    runs = bench.size(10, 2) if bench.runs is None else min(bench.runs, 10)
+    runs = settings.size(10, 2) if settings.runs is None else min(settings.runs, 10)
     tasks = [(world, rounds, policy, run) for world, rounds, policy in _cases() for run in range(runs)]
-    with ThreadPoolExecutor(bench.jobs) as threads:
-        found = list(threads.map(lambda task: _checked(bench.seed, *task), tasks))
+    with ThreadPoolExecutor(settings.jobs) as threads:
+        found = list(threads.map(lambda task: _checked(settings.seed, *task), tasks))
     checks = {}
     for name in CHECKS:
         own = [(task, one[name]) for task, one in zip(tasks, found, strict=True) if name in one]
         made = _made({repr(task[2]) for task, _ in own}, {repr(task[0]) for task, _ in own}, runs)
         checks[name] = _together([answer for _, answer in own])._replace(made=made)
-    checks["policy is ordering, independent sets"] = _independent_sets(bench.seed, bench.size(50, 10))
+    checks["policy is ordering, independent sets"] = _independent_sets(settings.seed, settings.size(50, 10))
     witnesses = {
         "external without ordering": relations.external_without_ordering(ROUNDS),
         "ordering without external": relations.ordering_without_external(ROUNDS),
@@ -112,10 +113,12 @@ def studied(bench: Bench) -> Evidence:
         "policy above ordering": relations.policy_above_ordering(ROUNDS),
         "external without internal": external_without_internal(ROUNDS),
         "internal without ordering": internal_without_ordering(ROUNDS),
-        "internal without ordering, at random": internal_without_ordering(100_000, np.random.default_rng(bench.seed)),
-        "external without ordering, at random": _external_at_random(100_000, np.random.default_rng(bench.seed)),
+        "internal without ordering, at random": internal_without_ordering(
+            100_000, np.random.default_rng(settings.seed)
+        ),
+        "external without ordering, at random": _external_at_random(100_000, np.random.default_rng(settings.seed)),
     }
-    return Evidence(checks, witnesses, bench.seed, runs)
+    return Evidence(checks, witnesses, settings.seed, runs)
 
 
 def _external_at_random(rounds: int, rng: np.random.Generator) -> Witness:

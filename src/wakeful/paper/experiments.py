@@ -9,7 +9,7 @@ import numpy as np
 
 import wakeful as wk
 from wakeful import worlds
-from wakeful.lab import AnyPolicy
+from wakeful.lab.simulate import AnyPolicy
 from wakeful.paper.group_duels import GroupDuels
 
 RUNS = 50  # as the paper says of figures 2 and 3; the caption of figure 4 says 5

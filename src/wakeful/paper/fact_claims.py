@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from wakeful import games
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, Claim
 from wakeful.paper.facts import GAMES, HORIZONS, Facts
 from wakeful.paper.verdicts import ROOT, is_true, short, together
+from wakeful.worlds import games
 
 CLOSE = 1e-12
 CLOSE_DUELS = 1e-9  # a round

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeful import games, regret
-from wakeful.entries import Floats
-from wakeful.paper.bench import Bench
+from wakeful.numerics.arrays import Floats
 from wakeful.paper.circle import ORDERS, least_regret, models, ordered
+from wakeful.paper.settings import Settings
 from wakeful.paper.theory import fixed_point_error
 from wakeful.worlds.draws import awake_sets
 from wakeful.worlds.duels import by_utility, utilities
@@ -32,20 +32,20 @@ class Facts(NamedTuple):
     least: tuple[float, float]  # regrets that no policy avoids on a circle, at HORIZONS
 
 
-def studied(bench: Bench) -> Facts:
+def run_study(settings: Settings) -> Facts:
     """Compute everything."""
     paper, means, values = _rock_paper_scissors()
     small, large = (HORIZONS[0] ** (-n / 7) for n in (3, 2))
     first, second = (ordered(model, order) for model, order in zip(models(small, large), ORDERS, strict=True))
     return Facts(
-        seed=bench.seed,
-        fixed_point=_fixed_points(bench.seed),
-        duels=_differences(bench.seed, 200),
+        seed=settings.seed,
+        fixed_point=_fixed_points(settings.seed),
+        duels=_differences(settings.seed, 200),
         histories=200,
         paper=paper,
         means=means,
         values=values,
-        random_values=_random_values(bench.seed),
+        random_values=_random_values(settings.seed),
         orders=(first, second),
         least=(least_regret(HORIZONS[0]), least_regret(HORIZONS[1])),
     )

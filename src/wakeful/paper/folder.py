@@ -10,10 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from wakeful import atomic, tables
+from wakeful import atomic
 from wakeful.inputs import must_be
+from wakeful.lab import tables
+from wakeful.lab.results import Results
 from wakeful.paper.contents import Claim
-from wakeful.results import Results
 
 MARK = ".wakeful-report"  # says that a folder is ours, from its first moment on
 WORK = ".work"  # finished units of work

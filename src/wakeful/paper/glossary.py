@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from wakeful.lab.results import Results
 from wakeful.paper.contents import Section, Table, Term
 from wakeful.paper.experiments import (
     CORRECTED,
@@ -24,7 +25,6 @@ from wakeful.paper.experiments import (
 )
 from wakeful.paper.line_twelve import PRINTED as MULTIPLIED
 from wakeful.paper.line_twelve import SUMMED
-from wakeful.results import Results
 
 TERMS = (
     Term("arm, K", "One of the K options that a learner chooses from."),

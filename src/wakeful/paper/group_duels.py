@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
+from wakeful.duels.pairs import group_pairs
 from wakeful.inputs import real, whole
-from wakeful.pairs import group_pairs
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds import DuelBlock, DuelWorld
 from wakeful.worlds.duel_world import checked_rounds, drawn
 from wakeful.worlds.duels import by_utility, utilities
-from wakeful.worlds.world import settle
+from wakeful.worlds.world import set_frozen
 
 TABLE = 256  # how many awake sets are drawn for a block
 
@@ -34,9 +34,9 @@ class GroupDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check all three."""
-        settle(self, n_groups=whole("n_groups", self.n_groups, "a whole number from 2", 2))
-        settle(self, n_arms=whole("n_arms", self.n_arms, f"a whole number from {self.n_groups}", self.n_groups))
-        settle(self, rate=real("rate", self.rate, "above 0 and at most 1", 0.0, 1.0, above=True))
+        set_frozen(self, n_groups=whole("n_groups", self.n_groups, "a whole number from 2", 2))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, f"a whole number from {self.n_groups}", self.n_groups))
+        set_frozen(self, rate=real("rate", self.rate, "above 0 and at most 1", 0.0, 1.0, above=True))
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
         """Draw the utilities and the groups of the run, then awake sets."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakeful.entries import Floats, Ints
 from wakeful.inputs import whole
-from wakeful.paper.bench import Bench
-from wakeful.results import Results
+from wakeful.lab.results import Results
+from wakeful.numerics.arrays import Floats, Ints
+from wakeful.paper.settings import Settings
 
 PRINTED, SUMMED = "line 12: weights multiplied", "losses summed"
 LEAST = 1e-300  # below which a probability is not divided by
@@ -78,14 +78,14 @@ def played(
     return firsts, gains
 
 
-def studied(bench: Bench) -> Switch:
+def run_study(settings: Settings) -> Switch:
     """Let both readings play both adversaries."""
-    told = bench.kept({"study": "line 12, told"}, lambda: {"ends": _told_ends()})["ends"]
-    rounds, runs = bench.size(20_000, 5_000), bench.runs or bench.size(400, 200)
+    told = settings.kept({"study": "line 12, told"}, lambda: {"ends": _told_ends()})["ends"]
+    rounds, runs = settings.size(20_000, 5_000), settings.runs or settings.size(400, 200)
     marks = np.unique(np.linspace(rounds // 50, rounds, 50).astype(np.int64))
     about = {"study": "line 12, held", "rounds": rounds, "runs": runs}
-    held = bench.kept(about, lambda: {"curves": _held_curves(rounds, runs, marks, bench.seed)})["curves"]
-    return Switch(_results(told, HORIZONS, bench.seed), _results(held, marks, bench.seed))
+    held = settings.kept(about, lambda: {"curves": _held_curves(rounds, runs, marks, settings.seed)})["curves"]
+    return Switch(_results(told, HORIZONS, settings.seed), _results(held, marks, settings.seed))
 
 
 def bound(rounds: int) -> float:

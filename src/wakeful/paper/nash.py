@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.entries import Floats, Ints, Mask
-from wakeful.games import Game, gaps, random_game, rock_paper_scissors
-from wakeful.paper.bench import Bench, Progress
+from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.paper.experiments import EXP3G, IX, OURS, PAPERS, SI, UCB
-from wakeful.play import play
-from wakeful.policy import Policy
+from wakeful.paper.settings import Progress, Settings
+from wakeful.policies.play import play
+from wakeful.policies.policy import Policy
 from wakeful.worlds import NashOpponent, self_play
 from wakeful.worlds.draws import awake_sets
+from wakeful.worlds.games import Game, gaps, random_game, rock_paper_scissors
 from wakeful.worlds.paper import PAIRS_AND_ALL
 
 PLAYERS: dict[str, Policy] = {name: (PAPERS | OURS)[name] for name in (SI, IX, UCB, EXP3G)}
@@ -38,17 +38,17 @@ class Exploited(NamedTuple):
     seed: int
 
 
-def studied(bench: Bench, progress: Progress | None = None) -> Exploited:
+def run_study(settings: Settings, progress: Progress | None = None) -> Exploited:
     """Let every player play itself and the Nash opponent."""
-    rounds, runs = bench.size(100_000, 20_000), bench.runs or bench.size(10, 4)
+    rounds, runs = settings.size(100_000, 20_000), settings.runs or settings.size(10, 4)
     marks = np.unique(np.geomspace(50, rounds, 24).astype(np.int64))
 
     def study(policy: Policy) -> Any:
         about = {"study": "nash", "policy": repr(policy), "rounds": rounds, "runs": runs}
-        return bench.kept(about, lambda: _studied(policy, runs, rounds, marks, bench.seed))
+        return settings.kept(about, lambda: _studied(policy, runs, rounds, marks, settings.seed))
 
     found: dict[str, dict[str, Floats]] = {name: {} for name in FOUND}
-    with ThreadPoolExecutor(bench.jobs) as threads:
+    with ThreadPoolExecutor(settings.jobs) as threads:
         for n, (name, arrays) in enumerate(zip(PLAYERS, threads.map(study, PLAYERS.values()), strict=True), 1):
             for key, own in found.items():
                 own[name] = arrays[key]
@@ -56,7 +56,7 @@ def studied(bench: Bench, progress: Progress | None = None) -> Exploited:
                 progress(n, len(PLAYERS))
     sub_games = tuple(" or ".join(ACTIONS[k] for k in members) for members in PAIRS_AND_ALL)
     own_play, random, nash, regret, share = (found[key] for key in FOUND)
-    return Exploited(marks, sub_games, own_play, random, nash, regret, share, bench.seed)
+    return Exploited(marks, sub_games, own_play, random, nash, regret, share, settings.seed)
 
 
 def _studied(policy: Policy, runs: int, rounds: int, marks: Ints, seed: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from wakeful import regret
-from wakeful.entries import Floats, Mask
 from wakeful.inputs import one_of
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds import DuelBlock, DuelWorld, World
 
 ROUNDS, RUNS = 20_000, 16  # on which it is computed

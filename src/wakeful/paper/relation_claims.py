@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, Claim
 from wakeful.paper.evidence import Checked, Evidence
 from wakeful.paper.verdicts import is_true, short, tally, together
-from wakeful.relations import Witness
+from wakeful.regret.relations import Witness
 
 RelationRule = Callable[[Evidence], Claim]
 

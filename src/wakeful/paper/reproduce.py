@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeful import plots
 from wakeful.inputs import one_of, whole
+from wakeful.lab import plots
+from wakeful.lab.results import Results
 from wakeful.paper import evidence, facts, folder, line_twelve, nash, report
-from wakeful.paper.bench import Bench, Progress
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import Claim, Section, counted
 from wakeful.paper.experiments import RUNS, experiments
 from wakeful.paper.progress import Shown, bars
 from wakeful.paper.sections import drawn
-from wakeful.results import Results
+from wakeful.paper.settings import Progress, Settings
 
 TITLE = "One Arrow, Two Kills, played again"
-STUDIES: dict[str, Callable[[Bench, Progress | None], Any]] = {
-    "relations": lambda bench, move: evidence.studied(bench),
-    "line-12": lambda bench, move: line_twelve.studied(bench),
-    "nash": nash.studied,
-    "facts": lambda bench, move: facts.studied(bench),
+STUDIES: dict[str, Callable[[Settings, Progress | None], Any]] = {
+    "relations": lambda settings, move: evidence.run_study(settings),
+    "line-12": lambda settings, move: line_twelve.run_study(settings),
+    "nash": nash.run_study,
+    "facts": lambda settings, move: facts.run_study(settings),
 }
 DRAWING = "figures"
 STUDY_WEIGHT = 2_000_000  # rounds that a study, or drawing all figures, is worth on the overall bar
@@ -75,11 +75,11 @@ def reproduce(
     chosen = selected(only)
     place = folder.opened(out, chosen)
     before = sum(1 for _ in (place / folder.WORK).iterdir())
-    bench = Bench(seed, quick, runs, jobs, executor, place / folder.WORK)
+    settings = Settings(seed, quick, runs, jobs, executor, place / folder.WORK)
     began = time.perf_counter()
-    weights = {name: _weight(bench, name) for name in (*chosen, DRAWING)}
+    weights = {name: _weight(settings, name) for name in (*chosen, DRAWING)}
     with bars(sum(weights.values()), quiet) as shown:
-        findings, seconds = _found(bench, {name: weights[name] for name in chosen}, shown)
+        findings, seconds = _found(settings, {name: weights[name] for name in chosen}, shown)
         claims = judged(findings, quick)
         with shown.part(DRAWING, weights[DRAWING]) as move:
             sections, figures = _drawn(place, findings, move)
@@ -147,7 +147,7 @@ def table(done: Reproduced) -> str:
     return "\n".join([*lines, f"Report: {done.out / 'report.html'}"])
 
 
-def _found(bench: Bench, weights: Mapping[str, int], shown: Shown) -> tuple[dict[str, Any], dict[str, float]]:
+def _found(settings: Settings, weights: Mapping[str, int], shown: Shown) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what each experiment and study found, and how many seconds it took."""
     known = {experiment.id: experiment for experiment in experiments()}
     findings: dict[str, Any] = {}
@@ -155,17 +155,17 @@ def _found(bench: Bench, weights: Mapping[str, int], shown: Shown) -> tuple[dict
     for name, weight in weights.items():
         began = time.perf_counter()
         with shown.part(name, weight) as move:
-            findings[name] = bench.simulated(known[name], move) if name in known else STUDIES[name](bench, move)
+            findings[name] = settings.simulated(known[name], move) if name in known else STUDIES[name](settings, move)
         seconds[name] = round(time.perf_counter() - began, 3)
     return findings, seconds
 
 
-def _weight(bench: Bench, name: str) -> int:
+def _weight(settings: Settings, name: str) -> int:
     """Return how much work an experiment is, roughly, in rounds of a small one."""
     experiment = next((experiment for experiment in experiments() if experiment.id == name), None)
     if experiment is None:
-        return STUDY_WEIGHT // (10 if bench.quick and name != DRAWING else 1)
-    rounds, runs = experiment.size(bench.quick, bench.runs)
+        return STUDY_WEIGHT // (10 if settings.quick and name != DRAWING else 1)
+    rounds, runs = experiment.size(settings.quick, settings.runs)
     return int(rounds * runs * len(experiment.players(rounds)) * (1.0 + experiment.world.n_arms / 10.0))
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from wakeful import plots
+from wakeful.lab import plots
+from wakeful.lab.results import Results
 from wakeful.paper.beyond import BEYOND, LEGEND, Findings, extremes, name_of
 from wakeful.paper.contents import Drawn, Picture, Section, Table
 from wakeful.paper.diagram import arrows, nodes
@@ -19,7 +20,6 @@ from wakeful.paper.experiments import (
 from wakeful.paper.glossary import glossary, labels
 from wakeful.paper.relation_claims import regrets_of
 from wakeful.paper.verdicts import interval, short
-from wakeful.results import Results
 
 PAPER_DUELS = (SP_SI, SP_UCB)
 TUNED = (

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakeful.entries import Floats
-from wakeful.stationary import stationary
+from wakeful.numerics.arrays import Floats
+from wakeful.numerics.stationary import stationary
 
 ARMS = (2, 3, 5, 10, 30, 100, 1000)
 MANY = 1000

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from wakeful.entries import Floats
+from wakeful.lab.results import Results
+from wakeful.numerics.arrays import Floats
 from wakeful.paper.bandit_claims import about
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim
 from wakeful.paper.experiments import (
@@ -47,7 +48,6 @@ from wakeful.paper.verdicts import (
     tally,
     together,
 )
-from wakeful.results import Results
 
 AWAKE = {3: DEPENDENT_AWAKE, 5: SWITCHING_AWAKE}  # arms awake on average in the two worlds, by number of arms
 WORLDS = {3: DEPENDENT, 5: SWITCHING}

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.entries import Floats
 from wakeful.inputs import must_be, numbers
+from wakeful.lab.results import Results, growth_exponent
+from wakeful.numerics.arrays import Floats
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, UNTESTED, VERDICTS
-from wakeful.results import Results, growth_exponent
 
 CONFIDENCE = 0.95
 LINEAR = 0.9  # an exponent of growth above which a regret is called linear

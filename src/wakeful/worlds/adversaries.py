@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
 from wakeful.inputs import real, whole
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds.draws import Sleepers
-from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, settle
+from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, set_frozen
 
 CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
 
@@ -35,9 +35,9 @@ class SwitchingBest(World):
 
     def __post_init__(self) -> None:
         """Check all four."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
-        settle(self, period=whole("period", self.period, "a whole number from 1", 1))
-        settle(self, gap=real("gap", self.gap, "between 0 and 1", 0.0, 1.0))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
+        set_frozen(self, period=whole("period", self.period, "a whole number from 1", 1))
+        set_frozen(self, gap=real("gap", self.gap, "between 0 and 1", 0.0, 1.0))
         _settle_rate(self, self.rate)
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
@@ -75,8 +75,8 @@ class Drifting(World):
 
     def __post_init__(self) -> None:
         """Check all three."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, step=real("step", self.step, "between 0 and 1", 0.0, 1.0))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, step=real("step", self.step, "between 0 and 1", 0.0, 1.0))
         _settle_rate(self, self.rate)
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
@@ -114,7 +114,7 @@ class Spiteful(AdaptiveWorld):
 
     def __post_init__(self) -> None:
         """Check both."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
         _settle_rate(self, self.rate)
 
     def start(self, rng: np.random.Generator) -> AdaptiveRun:
@@ -148,4 +148,4 @@ def _rows(sleepers: Sleepers) -> Iterator[Mask]:
 
 def _settle_rate(world: Any, rate: Any) -> None:
     """Keep the probability of being awake as a plain number."""
-    settle(world, rate=real("rate", rate, "above 0 and at most 1", 0.0, 1.0, above=True))
+    set_frozen(world, rate=real("rate", rate, "above 0 and at most 1", 0.0, 1.0, above=True))

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from wakeful.compile import call
-from wakeful.entries import Mask
 from wakeful.inputs import must_be, real, whole
+from wakeful.numerics.arrays import Mask
+from wakeful.numerics.compile import call_compiled
 from wakeful.worlds.draws import Sleepers, bernoulli, repeated
-from wakeful.worlds.world import Block, World, checked_run, settle
+from wakeful.worlds.world import Block, World, checked_run, set_frozen
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Cycling(World):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, n_awake=whole("n_awake", self.n_awake, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, n_awake=whole("n_awake", self.n_awake, "a whole number from 1", 1))
         if self.n_awake > self.n_arms:
             raise ValueError(must_be("n_awake", f"at most n_arms, {self.n_arms}", self.n_awake))
 
@@ -79,9 +79,9 @@ class MarkovSleep(World):
 
     def __post_init__(self) -> None:
         """Check all three."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, sleep=real("sleep", self.sleep, "from 0 to below 1", 0.0, np.nextafter(1.0, 0.0)))
-        settle(self, wake=real("wake", self.wake, "above 0 and at most 1", 0.0, 1.0, above=True))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, sleep=real("sleep", self.sleep, "from 0 to below 1", 0.0, np.nextafter(1.0, 0.0)))
+        set_frozen(self, wake=real("wake", self.wake, "above 0 and at most 1", 0.0, 1.0, above=True))
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the means of the run, then its spells and losses."""
@@ -94,7 +94,7 @@ class MarkovSleep(World):
         now = Sleepers(rng, rates, 1).awake()[0]
         while True:
             awake = np.empty((size, self.n_arms), np.bool_)
-            call(_walk, rng, now, self.sleep, self.wake, awake)
+            call_compiled(_walk, rng, now, self.sleep, self.wake, awake)
             yield Block(awake, bernoulli(rng, expected), expected.copy())
 
 
@@ -118,8 +118,8 @@ class LossDependentSleep(World):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, rest=whole("rest", self.rest, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, rest=whole("rest", self.rest, "a whole number from 1", 1))
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the means of the run, then its losses, from which the sets follow."""

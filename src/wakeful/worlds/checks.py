@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
-from wakeful.games import Game
 from wakeful.inputs import require
-from wakeful.recipe import subclasses
+from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.spec import subclasses
+from wakeful.worlds.games import Game
 from wakeful.worlds.world import AdaptiveWorld, Block, World, a_world
 
 SIZES = (1, 7, 64)  # of the blocks that are looked at

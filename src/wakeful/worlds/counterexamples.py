@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, truths, whole
-from wakeful.worlds.world import Block, World, checked_run, cut, forever, settle
+from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.worlds.world import Block, World, checked_run, cut, forever, set_frozen
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ExternalNotOrdering(World):
 
     def __post_init__(self) -> None:
         """Check the number of rounds."""
-        settle(self, rounds=whole("rounds", self.rounds, "an even number from 2", 2))
+        set_frozen(self, rounds=whole("rounds", self.rounds, "an even number from 2", 2))
         if self.rounds % 2:
             raise ValueError(must_be("rounds", "an even number from 2", self.rounds))
 

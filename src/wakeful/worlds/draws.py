@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
+from wakeful.numerics.arrays import Floats, Mask
 
 
 class Sleepers:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
+from wakeful.duels.pairs import checked_pairs, checked_preferences, checked_size
 from wakeful.inputs import require
-from wakeful.pairs import checked_pairs, checked_preferences, checked_size
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds.checks import (
     BLOCKS,
     ROUNDS,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
+from wakeful.duels.pairs import distinct_pairs
 from wakeful.inputs import must_be, real, whole
-from wakeful.pairs import distinct_pairs
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds.draws import Sleepers
 from wakeful.worlds.duel_world import (
     AdaptiveDuelRun,
@@ -22,7 +22,7 @@ from wakeful.worlds.duel_world import (
     steady,
 )
 from wakeful.worlds.duels import by_utility, utilities
-from wakeful.worlds.world import checked_run, settle
+from wakeful.worlds.world import checked_run, set_frozen
 
 TABLE = 256  # how many pair sets are drawn for a block
 
@@ -44,8 +44,8 @@ class SleepingDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check both."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, rate=real("rate", self.rate, "above 0 and at most 1", 0.0, 1.0, above=True))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, rate=real("rate", self.rate, "above 0 and at most 1", 0.0, 1.0, above=True))
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
         """Draw the utilities of the run, then awake sets."""
@@ -80,8 +80,8 @@ class GraphDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check all three."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
-        settle(self, density=real("density", self.density, "between 0 and 1", 0.0, 1.0))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
+        set_frozen(self, density=real("density", self.density, "between 0 and 1", 0.0, 1.0))
         if not isinstance(self.redrawn, bool):
             raise TypeError(must_be("redrawn", "True or False", self.redrawn))
 
@@ -135,8 +135,8 @@ class StubbornPairs(AdaptiveDuelWorld):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
-        settle(self, withdrawn=real("withdrawn", self.withdrawn, "between 0 and 1", 0.0, 1.0))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
+        set_frozen(self, withdrawn=real("withdrawn", self.withdrawn, "between 0 and 1", 0.0, 1.0))
 
     def start(self, rng: np.random.Generator) -> AdaptiveDuelRun:
         """Return a run whose utilities come from `rng`."""

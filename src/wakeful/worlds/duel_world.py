@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from wakeful.entries import Floats, Ints, Mask
 from wakeful.inputs import must_be, whole
+from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.worlds.world import checked_run
 
 

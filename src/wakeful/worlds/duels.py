@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.entries import Floats, Mask
+from wakeful.duels.pairs import all_pairs, checked_pairs, checked_preferences, checked_size, distinct_pairs
 from wakeful.inputs import must_be, numbers, one_of, real, whole
-from wakeful.pairs import all_pairs, checked_pairs, checked_preferences, checked_size, distinct_pairs
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds.duel_world import DuelBlock, DuelWorld, checked_rounds, drawn, steady
-from wakeful.worlds.world import settle
+from wakeful.worlds.world import set_frozen
 
 LOW, HIGH = 1.0, 50.0  # between which utilities are drawn, as in the paper's experiments
 
@@ -40,7 +40,7 @@ class UtilityDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check that so many arms can be chosen."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
         _settle_pairs(self, self.n_arms)
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
@@ -73,7 +73,7 @@ class CategoryDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check the number of arms."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
         """Draw who sleeps in each round."""
@@ -106,7 +106,7 @@ class PlackettLuce(DuelWorld):
     def __post_init__(self) -> None:
         """Keep plain numbers."""
         rule = "numbers above 0 and at most 1e300, one for each arm"
-        settle(self, scores=_row("scores", self.scores, rule, np.nextafter(0.0, 1.0), 1e300))
+        set_frozen(self, scores=_row("scores", self.scores, rule, np.nextafter(0.0, 1.0), 1e300))
         _settle_pairs(self, self.n_arms)
 
     @property
@@ -144,8 +144,8 @@ class BradleyTerry(DuelWorld):
     def __post_init__(self) -> None:
         """Keep plain numbers."""
         rule = "numbers between -1e100 and 1e100, one for each arm"
-        settle(self, ratings=_row("ratings", self.ratings, rule, -1e100, 1e100))
-        settle(self, scale=real("scale", self.scale, "from 1e-100", 1e-100))
+        set_frozen(self, ratings=_row("ratings", self.ratings, rule, -1e100, 1e100))
+        set_frozen(self, scale=real("scale", self.scale, "from 1e-100", 1e-100))
         _settle_pairs(self, self.n_arms)
 
     @property
@@ -185,8 +185,8 @@ class Preferences(DuelWorld):
         pairs = self.pairs
         if not isinstance(pairs, str):
             pairs = tuple(map(tuple, checked_pairs(pairs, len(matrix)).tolist()))
-        settle(self, matrix=tuple(map(tuple, matrix.tolist())), pairs=pairs)
-        settle(self, size=checked_size(self.size, self._mask()))
+        set_frozen(self, matrix=tuple(map(tuple, matrix.tolist())), pairs=pairs)
+        set_frozen(self, size=checked_size(self.size, self._mask()))
 
     @classmethod
     def from_file(
@@ -243,8 +243,8 @@ class CyclicDuels(DuelWorld):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
-        settle(self, win=real("win", self.win, "between 1/2 and 1", 0.5, 1.0))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
+        set_frozen(self, win=real("win", self.win, "between 1/2 and 1", 0.5, 1.0))
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
         """Draw coins."""
@@ -274,7 +274,7 @@ def _settle_pairs(world: Any, n_arms: int) -> None:
     """Check whether arms must differ, and that so many can be chosen."""
     if not isinstance(world.distinct, bool):
         raise TypeError(must_be("distinct", "True or False", world.distinct))
-    settle(world, size=checked_size(world.size, _mask(n_arms, world.distinct)))
+    set_frozen(world, size=checked_size(world.size, _mask(n_arms, world.distinct)))
 
 
 def _row(name: str, values: Any, rule: str, low: float, high: float) -> tuple[float, ...]:

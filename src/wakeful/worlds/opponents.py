@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
-from wakeful.games import Game
 from wakeful.inputs import must_be
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds.draws import bernoulli
-from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, forever, settle
+from wakeful.worlds.games import Game
+from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, forever, set_frozen
 
 CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
 
@@ -31,7 +31,7 @@ class NashOpponent(World):
         sets: the awake sets, tuples of actions; one of them at random in each round; nothing: all awake
         bernoulli: losses of 0 and 1, drawn with the game's losses as means, instead of these themselves
 
-    >>> from wakeful.games import rock_paper_scissors
+    >>> from wakeful.worlds.games import rock_paper_scissors
     >>> next(NashOpponent(rock_paper_scissors(), ((0, 1),)).blocks(np.random.default_rng(0), 1)).expected
     array([[1. , 0.5, 0. ]])
     """
@@ -81,7 +81,7 @@ class BestResponse(AdaptiveWorld):
         game: a square game; the learner has the rows
         sets: the awake sets, tuples of actions; one of them at random in each round; nothing: all awake
 
-    >>> from wakeful.games import rock_paper_scissors
+    >>> from wakeful.worlds.games import rock_paper_scissors
     >>> run = BestResponse(rock_paper_scissors()).start(np.random.default_rng(0))
     >>> run.awake()
     array([ True,  True,  True])
@@ -149,7 +149,7 @@ def _settle_sets(world: Any, game: Any, sets: Any) -> None:
     fits = [s and s[0] >= 0 and s[-1] < n_arms and len(set(s)) == len(s) for s in plain]
     if not fits or not all(fits):
         raise ValueError(must_be("sets", rule, sets))
-    settle(world, sets=plain)
+    set_frozen(world, sets=plain)
 
 
 def _action(value: Any) -> int:

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from wakeful.games import random_game, rock_paper_scissors
 from wakeful.inputs import must_be, whole
 from wakeful.worlds.draws import Sleepers, awake_sets, bernoulli, repeated
+from wakeful.worlds.games import random_game, rock_paper_scissors
 from wakeful.worlds.opponents import NashOpponent
-from wakeful.worlds.world import Block, World, checked_run, forever, settle
+from wakeful.worlds.world import Block, World, checked_run, forever, set_frozen
 
 PAIRS_AND_ALL = ((0, 1), (0, 1, 2), (0, 2), (1, 2))  # the awake sets of the dependent world and of the game
 
@@ -36,7 +36,7 @@ class Stochastic(World):
 
     def __post_init__(self) -> None:
         """Check the number of arms."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the means and rates of the run, then its rounds."""
@@ -117,8 +117,8 @@ class RandomDependent(World):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        settle(self, n_sets=whole("n_sets", self.n_sets, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
+        set_frozen(self, n_sets=whole("n_sets", self.n_sets, "a whole number from 1", 1))
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the sets and means of the run, then its rounds."""
@@ -156,8 +156,8 @@ class RandomGame(World):
 
     def __post_init__(self) -> None:
         """Check all three."""
-        settle(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
-        settle(self, n_sets=whole("n_sets", self.n_sets, "a whole number from 1", 1))
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
+        set_frozen(self, n_sets=whole("n_sets", self.n_sets, "a whole number from 1", 1))
         if not isinstance(self.bernoulli, bool):
             raise TypeError(must_be("bernoulli", "True or False", self.bernoulli))
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
 from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, numbers, truths, whole
-from wakeful.worlds.world import Block, World, checked_run, cut, settle
+from wakeful.numerics.arrays import Floats, Mask
+from wakeful.worlds.world import Block, World, checked_run, cut, set_frozen
 
 COLUMNS = ("round", "arm", "loss")
 MAX_CELLS = 1 << 24  # rounds times arms of a log, unless a caller says otherwise: some 300 MB while it is read
@@ -60,7 +60,7 @@ class Replay(World):
             raise ValueError(must_be("arms", f"{n_arms} distinct names", self.arms))
         for array in (awake, losses) if expected is None else (awake, losses, expected):
             array.setflags(write=False)
-        settle(self, awake=awake, losses=losses, expected=expected, arms=arms)
+        set_frozen(self, awake=awake, losses=losses, expected=expected, arms=arms)
 
     @classmethod
     def from_csv(cls, path: str | Path, max_cells: int = MAX_CELLS) -> "Replay":

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.compile import as_kernel, bind, kept, native
-from wakeful.entries import Floats, Ints, Kernels, Mask, draw
-from wakeful.games import Game, gaps
 from wakeful.inputs import must_be, truths, whole
-from wakeful.policy import Policy, a_policy, decide
-from wakeful.recipe import full_name
+from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.numerics.compile import as_kernel, bind, may_cache, specialised
+from wakeful.policies.kernels import Kernels, draw
+from wakeful.policies.policy import Policy, a_policy, decide
+from wakeful.policies.spec import full_name
+from wakeful.worlds.games import Game, gaps
 
 
 class SelfPlay(NamedTuple):
@@ -54,7 +55,7 @@ def self_play(
         checkpoints: numbers of rounds, rising, at which to look; by default about twenty, evenly spread in log scale
 
     >>> from wakeful import SIExp3
-    >>> from wakeful.games import rock_paper_scissors
+    >>> from wakeful.worlds.games import rock_paper_scissors
     >>> result = self_play(rock_paper_scissors(), SIExp3(), SIExp3(), np.ones((9000, 3), bool), seed=1)
     >>> bool(result.exploitability[-1, 0] < 0.1)
     True
@@ -96,7 +97,7 @@ def _player(game: Game, row: Policy, column: Policy, seed: int | np.random.SeedS
     entry = _bound(label, (row.kernels, column.kernels), types)
     mask, whole_numbers, reals = np.zeros((1, 1), np.bool_), np.zeros(1, np.int64), np.zeros((1, 1))
     like = (mask, mask, whole_numbers, reals, reals, whole_numbers, whole_numbers)
-    run = native(entry, label, *given, *like)
+    run = specialised(entry, label, *given, *like)
     return lambda *rounds: run(*given, *rounds)
 
 
@@ -104,7 +105,7 @@ def _player(game: Game, row: Policy, column: Policy, seed: int | np.random.SeedS
 def _bound(label: str, kernels: tuple[Kernels, Kernels], types: tuple[tuple[Any, Any], ...]) -> Any:
     """Bind the kernels of both players into the template."""
     functions = [*kernels[0], *kernels[1]]
-    keep = all(kept(function) for function in functions)
+    keep = all(may_cache(function) for function in functions)
     names: dict[str, Any] = {}
     for side, own, (parameters, state) in zip(("row", "column"), kernels, types, strict=True):
         names |= {f"{side}_{field}": as_kernel(function) for field, function in own._asdict().items()}

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wakeful.entries import Floats, Mask
 from wakeful.inputs import must_be, whole
+from wakeful.numerics.arrays import Floats, Mask
 
 
 class Block(NamedTuple):
@@ -100,7 +100,7 @@ def checked_run(rng: np.random.Generator, size: int = 1) -> None:
     whole("size", size, "a whole number from 1", 1)
 
 
-def settle(world: object, **values: Any) -> None:
+def set_frozen(world: object, **values: Any) -> None:
     """Set fields of a frozen world while it is made: plain numbers, whatever kind of number was given."""
     for name, value in values.items():
         object.__setattr__(world, name, value)

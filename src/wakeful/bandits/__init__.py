@@ -1,0 +1,1 @@
+"""What people embed: policies with names for arms, a random stream, files, and a ranking."""

@@ -1,0 +1,195 @@
+"""Names of arms and what callers may say of them: lists of names, masks, or nothing for all."""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from wakeful.inputs import did_you_mean, must_be, whole
+from wakeful.numerics.arrays import Mask
+
+REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
+AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # ways to say who is awake that run no code of the caller's
+BOOLEANS = frozenset({bool, np.bool_})
+AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
+
+MOST_ARMS = 1_000_000
+
+Awake = Iterable[Any] | Mask | None
+Found = tuple[tuple[Any, ...], Mask]  # names, in the order of the arms, and mask
+
+
+class Arms:
+    """The arms of a bandit by name and position; once given, a position is never given again."""
+
+    def __init__(self, arms: int | Iterable[Hashable]) -> None:
+        self.names = _names(arms)
+        self.position: dict[Hashable, int] = {name: k for k, name in enumerate(self.names)}
+        self.retired: Mask = np.zeros(len(self.names), np.bool_)
+        self._any_retired = False
+        self._booleans_clash = not {0, 1}.isdisjoint(self.position)  # as keys, True is 1 and False is 0
+        self._masks: dict[Hashable, Found] = {}  # by names, and by the bytes of a mask
+
+    def __len__(self) -> int:
+        """Return how many arms there are, retired ones counted."""
+        return len(self.names)
+
+    def add(self, name: Hashable | None) -> int:
+        """Add one arm and return its position; without a name it is called by its number."""
+        name = self._next_number() if name is None else _a_name(name)
+        if name in self.position:
+            raise ValueError(must_be("name", "new: each arm has a name of its own", name))
+        self.names.append(name)
+        self.position[name] = len(self) - 1
+        self._booleans_clash = self._booleans_clash or name in {0, 1}
+        self.retired = np.append(self.retired, False)
+        self._masks.clear()
+        return len(self) - 1
+
+    def _next_number(self) -> int:
+        """Return the position of the next arm, or the first number after it that names no arm."""
+        number = len(self)
+        while number in self.position:
+            number += 1
+        return number
+
+    def retire(self, name: Hashable) -> None:
+        """Let one arm sleep for good."""
+        retired = self.retired.copy()
+        retired[self.of("name", name)] = True
+        if retired.all():
+            raise ValueError(must_be("name", "an arm that leaves another one to choose", name))
+        self.retired, self._any_retired = retired, True
+        self._masks.clear()
+
+    def of(self, what: str, name: Any) -> int:
+        """Return the position of the arm called `name`; `what` is how the caller calls the argument."""
+        try:
+            if not self._booleans_clash or type(name) not in BOOLEANS:
+                return self.position[name]
+        except (KeyError, TypeError):
+            pass
+        raise ValueError(must_be(what, self._rule(), name) + did_you_mean(name, self.names))
+
+    def awake(self, awake: Awake) -> Found:
+        """Return the names and the mask of the arms that can be chosen; the mask is not to be changed."""
+        if awake is None:
+            return self._masks.get(None) or self._remember(None, self.of_mask(~self.retired, "awake"))
+        found = self.known(awake, "awake")
+        if self._any_retired and (found[1] & self.retired).any():
+            gone = next(name for name in found[0] if self.retired[self.position[name]])
+            raise ValueError(must_be("awake", "without arms that are retired", gone))
+        return found
+
+    def known(self, awake: Any, what: str) -> Found:
+        """Return the names and the mask of any arms, retired ones too."""
+        key = awake if type(awake) is tuple else tuple(awake) if type(awake) is list else None
+        if key is not None and not (self._booleans_clash and not BOOLEANS.isdisjoint(map(type, key))):
+            try:
+                return self._masks[key]
+            except (KeyError, TypeError):  # not seen before, or not hashable
+                pass
+        if isinstance(awake, np.ndarray):
+            if awake.dtype == np.bool_ and not isinstance(awake, np.ma.MaskedArray):
+                return self.of_mask(np.asarray(awake), what)
+            readable = awake.ndim == 1 and (awake.dtype.kind in "iuUO" or awake.size == 0)
+        else:
+            readable = isinstance(awake, Iterable) and not isinstance(awake, str | bytes | Mapping)
+        if not readable:
+            raise TypeError(must_be(what, AWAKE_RULE, awake))
+        key = tuple(awake)
+        if key and BOOLEANS.issuperset(map(type, key)):
+            return self.of_mask(np.array(key, np.bool_), what)
+        return self._remember(key, self._of_names(key, what))
+
+    def _of_names(self, key: tuple[Any, ...], what: str) -> Found:
+        mask = np.zeros(len(self), np.bool_)
+        for name in key:
+            position = self.of(what, _a_name(name, what))
+            if mask[position]:
+                raise ValueError(must_be(what, "without repeated arms", list(key)))
+            mask[position] = True
+        return self.of_mask(mask, what)
+
+    def of_mask(self, mask: Mask, what: str) -> Found:
+        """Return the names and the mask of the arms of a mask."""
+        if mask.shape != (len(self),):
+            raise ValueError(must_be(what, f"a mask of shape ({len(self)},)", mask.tolist()))
+        try:
+            return self._masks[mask.tobytes()]
+        except KeyError:
+            pass
+        here = np.flatnonzero(mask).tolist()
+        if not here:
+            raise ValueError(must_be(what, "a set of at least one arm", []))
+        names = tuple([self.names[k] for k in here])
+        return self._remember(mask.tobytes(), self._remember(names, (names, mask.copy())))
+
+    def _remember(self, key: Hashable, found: Found) -> Found:
+        if len(self._masks) * (len(self) + 64) >= REMEMBERED:
+            self._masks.clear()
+        self._masks[key] = found
+        return found
+
+    def _rule(self) -> str:
+        shown = ", ".join(map(repr, self.names[:8])) + (", ..." if len(self) > 8 else "")
+        return f"among the arms {shown}"
+
+
+def _names(arms: Any) -> list[Hashable]:
+    """Return the names of `arms`, a number or names."""
+    rule = "a number of arms or a list of names"
+    if isinstance(arms, Set | Mapping):
+        raise TypeError(must_be("arms", rule + " whose order is the same in every process", arms))
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        number = whole("arms", arms, rule + ", at least 1", 1)
+        if number > MOST_ARMS:
+            raise ValueError(must_be("arms", f"at most {MOST_ARMS:,}", arms))
+        return list(range(number))
+    if isinstance(arms, np.ndarray) and arms.ndim != 1:
+        raise TypeError(must_be("arms", rule, arms))
+    names = [_a_name(name, "arms") for name in arms]
+    if not names:
+        raise ValueError(must_be("arms", rule + ", at least one", arms))
+    seen: set[Hashable] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(must_be("arms", "names that differ", name))
+        seen.add(name)
+    return names
+
+
+def _a_name(name: Any, what: str = "name") -> Hashable:
+    """Return `name` if it can name an arm: anything hashable that equals itself, but no truth value."""
+    kind = "a name" if what == "name" else "names"
+    if type(name) in BOOLEANS or name is None:
+        raise TypeError(must_be(what, f"{kind}, which a truth value or None is not", name))
+    if isinstance(name, np.generic):
+        name = name.item()
+    try:
+        hash(name)
+    except TypeError:
+        raise TypeError(must_be(what, f"{kind} that can be hashed, such as strings and numbers", name)) from None
+    if isinstance(name, float) and math.isnan(name):
+        raise ValueError(must_be(what, f"{kind} that can be found again", name))
+    return name  # type: ignore[no-any-return]  # hashable, as just tried
+
+
+def listed(awake: Any) -> Any:
+    """Return what an iterator gives, as a list; anything else as it is, for `Arms.awake` to judge."""
+    if (
+        type(awake) in AT_HAND
+        or isinstance(awake, np.ndarray | str | bytes | Mapping)
+        or not isinstance(awake, Iterable)
+    ):
+        return awake
+    return list(awake)
+
+
+def plain_names(names: Sequence[Hashable]) -> list[str | int]:
+    """Return `names` if a file can hold them: strings and whole numbers."""
+    for name in names:
+        if type(name) not in (str, int):
+            raise ValueError(must_be("arms", "strings or whole numbers to be saved", name))
+    return list(names)  # type: ignore[arg-type]  # strings and whole numbers, as just checked

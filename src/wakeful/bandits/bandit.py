@@ -1,0 +1,269 @@
+"""`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from wakeful.bandits.arms import AT_HAND, Awake, listed
+from wakeful.bandits.learner import Learner, checked_uniform, copied
+from wakeful.inputs import must_be, real, whole
+from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.decision import Decision, new_decision
+from wakeful.policies.kernels import COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN
+from wakeful.policies.policy import (
+    LAW,
+    Policy,
+    a_policy,
+    checked_memo,
+    compiled,
+    decide,
+    fitting_state,
+    is_law,
+    plain_law,
+)
+
+FLOAT64 = np.dtype(np.float64)
+NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.bool_})  # what most losses are
+
+
+class Bandit(Learner[Policy]):
+    """Decides among the arms that are awake right now, and learns from what happens.
+
+    Between `choose` and `update` nothing is remembered: the decision carries what its feedback needs, so
+    feedback may come late, in any order, to a loaded copy in another process, or never. Each decision should
+    get feedback at most once; a bandit cannot know that it has seen one before. Threads may share a bandit.
+
+    Parameters:
+        policy: how to choose, such as `SIExp3()`
+        arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
+        seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
+
+    >>> from wakeful import SIExp3
+    >>> bandit = Bandit(SIExp3(), arms=["tea", "coffee", "juice"], seed=7)
+    >>> decision = bandit.choose(["tea", "juice"])
+    >>> decision.arm in {"tea", "juice"}, decision.probability
+    (True, 0.5)
+    >>> bandit.update(decision, loss=0.3)
+    >>> bandit.probabilities(["tea", "juice"]).shape
+    (3,)
+    """
+
+    kind = "wakeful bandit"
+    recipe = Policy
+
+    def __init__(
+        self,
+        policy: Policy,
+        arms: int | Iterable[Hashable],
+        seed: int | np.random.SeedSequence | None = None,
+    ) -> None:
+        super().__init__(a_policy(policy), arms, seed)
+        self._law: Callable[..., bool] | None
+        self._choose: Callable[..., tuple[int, float, float]] | None
+        self._admit: Callable[..., int] | None
+        self._update: Callable[..., int] | None
+        self._use(policy.start(len(self._arms)))
+
+    def choose(self, awake: Awake = None) -> Decision:
+        """Choose one of the arms `awake`: names, a boolean mask, or nothing if all are."""
+        if type(awake) not in AT_HAND:
+            awake = listed(awake)  # before the lock: an iterator may ask this very bandit
+        with self._lock:
+            names, mask = self._arms.awake(awake)
+            clock = self._rounds + 1
+            if self._choose is None:
+                made = decide(self._policy, self._state, mask, self._stream.draw, clock)
+                position, probability, _, p, _, memo, _ = made
+            else:
+                p, u = np.zeros(mask.size), self._stream.draw()
+                try:
+                    position, probability, memo = self._choose(mask, u, p, self._fields)
+                except BaseException:  # an interrupt, just before or just after compiled code ran
+                    if is_law(np.where(mask, p, 0.0), mask):
+                        self._rounds = clock  # the state has counted it
+                    else:
+                        self._stream.put_back(u)
+                    raise
+                if position < 0:
+                    self._stream.put_back(u)
+                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+            self._rounds = clock
+            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+
+    def propose(self, awake: Awake, uniform: float) -> Decision:
+        """Return the decision that `choose` would make with this `uniform` number in [0, 1); change nothing.
+
+        `admit` counts it, here and in every copy: `choose` is the two together, with the bandit's own random numbers.
+        """
+        awake, u = listed(awake), checked_uniform("uniform", uniform)
+        with self._lock:
+            names, mask = self._arms.awake(awake)
+            clock = self._rounds + 1
+            state = copied(self._state)
+            if self._choose is None:
+                position, probability, _, p, _, memo, _ = decide(self._policy, state, mask, lambda: u, clock)
+            else:
+                p = np.zeros(mask.size)
+                position, probability, memo = self._choose(mask, u, p, self._policy.fields(state, mask.size))
+                if position < 0:
+                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+
+    def admit(self, decision: Decision) -> None:
+        """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
+        with self._lock:
+            position, mask, probability, memo = self._placed(decision)
+            if self._choose is None:
+                answer = self._admit_plainly(decision, position, mask)
+            else:
+                p = np.zeros(mask.size)
+                p[: decision.probabilities.size] = decision.probabilities
+                if self._admit is None:  # compiled when first needed: most bandits never do
+                    self._admit = compiled(self._policy, "admit", self._state, mask.size)
+                answer = self._admit(mask, p, position, probability, memo, self._fields)
+            if answer == FINE:
+                self._rounds += 1
+        if answer != FINE:
+            raise ValueError(_refusal(decision, answer))
+
+    def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+        """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
+        if reward is None and type(loss) in NUMBERS and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
+            lost = float(loss)  # type: ignore[arg-type]
+        else:
+            lost = _loss(loss, reward)
+        with self._lock:
+            position, mask, probability, memo = self._placed(decision)
+            if self._update is None:
+                answer = self._update_plainly(decision, position, mask, lost)
+            else:
+                answer = self._update(mask, decision[3], position, probability, memo, lost, self._fields)
+        if answer != FINE:
+            raise ValueError(_refusal(decision, answer))
+
+    def probabilities(self, awake: Awake = None) -> Floats:
+        """Return the law of the next choice among `awake`: length K, exactly 0.0 on sleepers; changes nothing."""
+        awake = listed(awake)
+        with self._lock:
+            mask = self._arms.awake(awake)[1]
+            if self._law is None:
+                return plain_law(self._policy, self._state, mask)
+            p = np.zeros(mask.size)
+            if not self._law(mask, p, self._fields):
+                raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+            return p
+
+    def add_arm(self, name: Hashable | None = None) -> Hashable:
+        """Add an arm and return its name; it is treated as one that was asleep until now."""
+        with self._lock:
+            grown = self._policy.grow(self._state, len(self._arms) + 1)
+            position = self._arms.add(name)
+            self._use(grown)
+            return self._arms.names[position]
+
+    def switch_gains(self) -> Floats:
+        """Return the K x K matrix of estimated gains, had j been played whenever i was and j was awake."""
+        with self._lock:
+            return self._policy.switch_gains(self._state)
+
+    def _use(self, state: Any) -> None:
+        """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
+        self._state = state
+        self._least_memo, self._most_memo, _ = self._policy.memo_range(len(self._arms))
+        self._law = self._choose = self._admit = self._update = None
+        if self._policy.kernels is not None:
+            n_arms = len(self._arms)
+            self._fields = self._policy.fields(state, n_arms)
+            self._law, self._choose, self._update = (
+                compiled(self._policy, entry, state, n_arms) for entry in ("law", "choose", "update")
+            )
+
+    def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return the state of these arrays, if it is one of the policy's."""
+        return fitting_state(self._policy, type(self._state)(**arrays), len(self._arms))
+
+    def _placed(self, decision: Decision) -> tuple[int, Mask, float, float]:
+        """Return position, mask, probability and memo of a decision that may be this bandit's, else refuse it."""
+        if type(decision) is not Decision:
+            raise TypeError(must_be("decision", "a Decision from choose or Decision.from_dict", decision))
+        arm, probability, awake, p, clock, memo, decider = decision
+        if decider is not self._decider:
+            self._check_decider("decision.policy", decider)
+        position = self._arms.of("decision.arm", arm)
+        names, mask = self._arms.known(awake, "decision.awake")
+        if names is not awake and names != awake:
+            raise ValueError(must_be("decision.awake", "a tuple in the order of this bandit's arms", awake))
+        if type(p) is not np.ndarray or (p.dtype is not FLOAT64 and p.dtype != FLOAT64) or not p.flags.c_contiguous:
+            raise TypeError(must_be("decision.probabilities", "a float64 array", p))
+        if p.shape != mask.shape and not self._is_earlier(p, mask):
+            raise ValueError(must_be("decision.probabilities", f"one for each of {mask.size} arms", p))
+        if type(probability) is not float:
+            probability = real("decision.probability", probability, "between 0 and 1", 0.0, 1.0)
+        if type(memo) is not float or not self._least_memo <= memo <= self._most_memo:
+            memo = checked_memo("decision.memo", memo, self._policy.memo_range(mask.size))
+        if type(clock) is not int or clock < 1:
+            whole("decision.clock", clock, "a whole number, at least 1", 1)
+        return position, mask, probability, memo
+
+    def _is_earlier(self, p: Floats, mask: Mask) -> bool:
+        """Whether `p` is as long as a law was before arms were added, and they sleep in `mask`."""
+        return p.ndim == 1 and self._initial_arms <= p.size < mask.size and not mask[p.size :].any()
+
+    def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> int:
+        """Update a policy without kernels, in terms of positions; answer as compiled code does."""
+        own, answer = _plain(decision, position, mask)
+        if answer == FINE:
+            self._policy.update(self._state, own, loss)
+        return answer
+
+    def _admit_plainly(self, decision: Decision, position: int, mask: Mask) -> int:
+        """Count a decision of a policy without kernels, in terms of positions; answer as compiled code does."""
+        own, answer = _plain(decision, position, mask)
+        if answer == FINE:
+            self._policy.remember(self._state, own._replace(memo=0.0), COIN)
+        return answer
+
+
+def _plain(decision: Decision, position: int, mask: Mask) -> tuple[Decision, int]:
+    """Return a decision in terms of positions, as policies without kernels get it, and what is wrong with it."""
+    p = np.zeros(mask.size)
+    p[: decision.probabilities.size] = decision.probabilities
+    answer = FINE
+    if not is_law(p, mask):
+        answer = NOT_A_LAW
+    elif p[position] != decision.probability or p[position] < FLOOR:
+        answer = NOT_DRAWN
+    elif not 0.0 <= decision.memo < math.inf:
+        answer = NO_MEMO
+    here = tuple(np.flatnonzero(mask).tolist())
+    return decision._replace(arm=position, awake=here, probabilities=p), answer
+
+
+def _loss(loss: float | None, reward: float | None) -> float:
+    """Return the loss that exactly one of `loss` and `reward` gives."""
+    if (loss is None) == (reward is None):
+        raise ValueError(must_be("feedback", "exactly one of loss and reward", {"loss": loss, "reward": reward}))
+    if reward is not None:
+        return 1.0 - _share("reward", reward)
+    return _share("loss", loss)
+
+
+def _share(name: str, value: Any) -> float:
+    """Return a number in [0, 1]; True and False count as 1 and 0."""
+    if type(value) in NUMBERS and 0.0 <= value <= 1.0:
+        return float(value)
+    return real(
+        name, float(value) if isinstance(value, bool | np.bool_) else value, "a number between 0 and 1", 0.0, 1.0
+    )
+
+
+def _refusal(decision: Decision, answer: int) -> str:
+    """Return the sentence for what `update` answered."""
+    if answer == NOT_DRAWN:
+        rule = "that of an arm which its probabilities can have drawn"
+        return must_be("decision.probability", rule, decision.probability)
+    if answer == NO_MEMO:
+        return must_be("decision.memo", "zero or positive, and finite", decision.memo)
+    return must_be("decision.probabilities", LAW, decision.probabilities)

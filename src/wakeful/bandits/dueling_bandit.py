@@ -1,0 +1,485 @@
+"""`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wakeful.bandits.arms import BOOLEANS, Awake, listed
+from wakeful.bandits.learner import Learner, checked_uniform, copied
+from wakeful.bandits.ranking import Ranking, ranking
+from wakeful.duels.duel import Duel
+from wakeful.duels.kernels import Pick, empty_pick
+from wakeful.duels.pairs import checked_pairs, group_pairs
+from wakeful.duels.policy import DuelingPolicy, a_dueling_policy, fitting_duel_state, step
+from wakeful.inputs import did_you_mean, must_be, real, whole
+from wakeful.limits import MAX_BYTES, claim, state_bytes
+from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.kernels import FINE, NO_MEMO, NOT_DRAWN
+from wakeful.policies.policy import LAW, checked_memo
+from wakeful.policies.state_ranges import TOTALS, is_like
+
+REMEMBERED = 1 << 20  # bytes, about: of pair masks kept at hand
+PAIRS_RULE = "a list of pairs of arm names, or a symmetric (K, K) mask"
+
+Groups = Mapping[Any, Hashable]
+
+
+class Room(NamedTuple):
+    """Arrays to work in: what compiled code reads of a duel, and what it fills; laws are each duel's own."""
+
+    pick: Pick
+    allowed: Mask  # (M, K)
+    uniforms: Floats  # (2M,)
+    probabilities: Floats  # (M,)
+    shares: Floats  # (M,)
+
+
+class DuelingBandit(Learner[DuelingPolicy]):
+    """Chooses two arms among those that may meet right now, and learns from who wins.
+
+    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never.
+
+    Parameters:
+        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`
+        arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
+        seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
+
+    >>> from wakeful import SIExp3, Sparring
+    >>> arena = DuelingBandit(Sparring(SIExp3()), arms=["a", "b", "c"], seed=7)
+    >>> duel = arena.choose(distinct=True)
+    >>> duel.left != duel.right
+    True
+    >>> arena.update(duel, winner=duel.left)
+    >>> float(arena.win_matrix().sum())
+    1.0
+    """
+
+    kind = "wakeful dueling bandit"
+    recipe = DuelingPolicy
+    max_bytes = MAX_BYTES  # what a state may grow to by the feedback of a larger battle from another copy
+
+    def __init__(
+        self,
+        policy: DuelingPolicy,
+        arms: int | Iterable[Hashable],
+        seed: int | np.random.SeedSequence | None = None,
+    ) -> None:
+        super().__init__(a_dueling_policy(policy), arms, seed)
+        self._size = 2  # the most arms chosen at a time so far: what the state has room for
+        self._wins = np.zeros((len(self._arms), len(self._arms)))
+        self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
+        self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
+        self._admit: Callable[..., int] | None
+        self._use(policy.start(len(self._arms)))
+
+    def choose(
+        self,
+        awake: Awake = None,
+        *,
+        distinct: bool = False,
+        groups: Groups | None = None,
+        pairs: Any = None,
+        size: int | None = None,
+    ) -> Duel:
+        """Choose two arms that may meet: any two that are awake, an arm and itself included, unless told otherwise.
+
+        Parameters:
+            awake: the arms that can be chosen: names, a boolean mask, or nothing if all can
+            distinct: whether they must be two different arms
+            groups: the group of every arm that is awake, by name; only arms of different groups meet
+            pairs: instead of all these, the pairs that may meet: names, in either order, or a symmetric (K, K) mask
+            size: how many different arms to choose, instead of two; the winner is the best of them all
+        """
+        question = _asked(awake, distinct, groups, pairs, size)  # before the lock: it may run code of the caller's
+        with self._lock:
+            mask, many = self._allowed(*question)
+            state, fields = self._roomy(many)
+            memos, clock = self._room(many).pick.memos, self._rounds + 1
+            memos[-1] = np.nan  # until the last arm is drawn
+            uniforms = [self._stream.draw() for _ in range(2 * many)]
+            try:
+                duel = self._drawn(mask, uniforms, fields)
+            except BaseException:  # refused, or an interrupt before or after compiled code ran
+                if np.isnan(memos[-1]) or many > self._size:  # no duel, or one in a state that is not taken yet
+                    self._stream.put_back(*uniforms)
+                else:
+                    self._rounds = clock  # the state has counted it
+                raise
+            self._rounds = clock
+            if many > self._size:
+                self._use(state, many)
+            return duel
+
+    def propose(
+        self,
+        awake: Awake,
+        uniforms: Sequence[float],
+        *,
+        distinct: bool = False,
+        groups: Groups | None = None,
+        pairs: Any = None,
+        size: int | None = None,
+    ) -> Duel:
+        """Return the duel that `choose` would arrange with these numbers; change nothing. `admit` counts it.
+
+        Parameters:
+            awake, distinct, groups, pairs, size: as in `choose`
+            uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel
+        """
+        question = _asked(awake, distinct, groups, pairs, size)
+        drawn = [checked_uniform("uniforms", u) for u in uniforms]
+        with self._lock:
+            mask, many = self._allowed(*question)
+            if len(drawn) != 2 * many:
+                raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
+            state = copied(self._roomy(many)[0])
+            return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)))
+
+    def admit(self, duel: Duel) -> None:
+        """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""
+        with self._lock:
+            _check_parts(duel)
+            room, laws = self._placed(duel)
+            size = len(duel.arms)
+            self._check_growth(size)
+            state, fields = self._roomy(size)
+            pick = Pick(*room.pick[:3], laws, room.pick.memos)
+            if self._admit is None:  # compiled when first needed: most bandits never do
+                self._admit = step(self._policy, "admit", state, len(self._arms))
+            answer = self._admit(pick, room.allowed, room.probabilities, fields)
+            if answer == FINE:
+                if size > self._size:
+                    self._use(state, size)
+                self._rounds += 1
+        if answer != FINE:
+            raise ValueError(_refusal(duel, answer))
+
+    def update(self, duel: Duel, *, winner: Any) -> None:
+        """Learn who won.
+
+        Parameters:
+            duel: what `choose` returned
+            winner: the name of the arm, `"left"` or `"right"`, or the left arm's share of the win as a float in
+                [0, 1], a tie being 0.5; of more than two arms, the name
+        """
+        with self._lock:
+            shares = _shares(duel, winner)
+            size = len(shares)
+            room, laws = self._placed(duel)
+            for m, share in enumerate(shares):
+                room.shares[m] = share
+            self._check_growth(size)
+            state, fields = self._roomy(size)
+            pick = Pick(*room.pick[:3], laws, room.pick.memos)
+            answer = self._update(pick, room.allowed, room.probabilities, room.shares, fields)
+            if answer == FINE:
+                if size > self._size:
+                    self._use(state, size)
+                self._count(pick.arms.tolist(), shares)
+        if answer != FINE:
+            raise ValueError(_refusal(duel, answer))
+
+    def _count(self, arms: list[int], shares: list[float]) -> None:
+        """Count the wins of every arm over each of the others."""
+        wins = self._wins
+        for m, winner in enumerate(arms):
+            if shares[m]:
+                for n, loser in enumerate(arms):
+                    if n != m:
+                        wins[winner, loser] += shares[m]
+
+    def win_matrix(self) -> Floats:
+        """Return the K x K wins so far, of the row's arm over the column's; ties count one half for each."""
+        with self._lock:
+            return self._wins.copy()
+
+    def ranking(self) -> Ranking:
+        """Return the arms by strength, with 95 % intervals: the Bradley-Terry strengths that the wins suggest."""
+        with self._lock:
+            return ranking(list(self._arms.names), self._wins)
+
+    def add_arm(self, name: Hashable | None = None) -> Hashable:
+        """Add an arm and return its name; it is treated as one that was asleep until now."""
+        with self._lock:
+            grown = self._policy.grow(self._state, len(self._arms) + 1, self._size)
+            wins = np.pad(self._wins, (0, 1))
+            position = self._arms.add(name)
+            self._wins = wins
+            self._masks.clear()
+            self._names.clear()
+            self._use(grown)
+            return self._arms.names[position]
+
+    def _checked_size(self, size: Any) -> int:
+        """Return how many arms to choose, two at least and no more than there are."""
+        rule = f"a number of arms, from 2 to {len(self._arms)}"
+        number = whole("size", size, rule, 2)
+        if number > max(2, len(self._arms)):
+            raise ValueError(must_be("size", rule, size))
+        return number
+
+    def _allowed(self, awake: Any, distinct: bool, groups: Groups | None, pairs: Any, size: Any) -> tuple[Mask, int]:
+        """Return who may meet whom, and how many arms are to be chosen."""
+        if pairs is not None:
+            _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
+            return self._given(pairs), 2
+        many = 2 if size is None else self._checked_size(size)
+        return self._meeting(awake, distinct or size is not None, groups, many), many
+
+    def _roomy(self, size: int) -> tuple[Any, Any]:
+        """Return a state with room for `size` arms at a time, and its fields: the current one if it has."""
+        if size <= self._size:
+            return self._state, self._fields
+        state = self._policy.grow(self._state, len(self._arms), size)
+        return state, self._policy.fields(state, len(self._arms))
+
+    def _drawn(self, mask: Mask, uniforms: list[float], fields: Any) -> Duel:
+        """Draw the arms of a duel from the pairs of `mask`, counting it in `fields`."""
+        size = len(uniforms) // 2
+        names, room = self._arms.names, self._room(size)
+        pick = Pick(*room.pick[:3], np.empty((size, len(names))), room.pick.memos)
+        for n, u in enumerate(uniforms):
+            room.uniforms[n] = u
+        wrong = self._choose(mask, room.uniforms, pick, fields)
+        if wrong >= 0:
+            raise ValueError(must_be(f"law of {self._policy!r}", LAW, pick.laws[wrong]))
+        arms = pick.arms.tolist()
+        allowed = [self._named(row[:n]) for row, n in zip(pick.awake, pick.sizes.tolist(), strict=True)]
+        return Duel(
+            tuple([names[k] for k in arms]),
+            tuple([pick.laws.item(m, k) for m, k in enumerate(arms)]),
+            tuple(allowed),
+            pick.laws,
+            self._rounds + 1,
+            tuple(pick.memos.tolist()),
+            self._decider,
+        )
+
+    def _check_growth(self, size: int) -> None:
+        """Refuse a battle of so many arms that the state would become large: anybody can write one down."""
+        if size <= self._size:
+            return
+        needed = state_bytes(partial(self._policy.start, size=size), len(self._arms))
+        if needed > self.max_bytes:
+            rule = (
+                f"few enough for a state of at most {self.max_bytes:,} bytes, not {needed:,} (max_bytes, an attribute"
+            )
+            raise ValueError(must_be("duel.arms", f"{rule} of this bandit, raises the limit)", f"{size} arms"))
+
+    def _room(self, size: int) -> "Room":
+        """Return room to work in for `size` arms at a time; it is kept for sizes that this bandit has chosen."""
+        room = self._rooms.get(size)
+        if room is None:
+            n_arms = len(self._arms)
+            floats = np.zeros(2 * size), np.zeros(size), np.zeros(size)
+            room = Room(empty_pick(size, n_arms), np.zeros((size, n_arms), np.bool_), *floats)
+            if size <= self._size:
+                self._rooms[size] = room
+        return room
+
+    def _named(self, positions: Any) -> tuple[Any, ...]:
+        """Return the names of the arms at these positions."""
+        key = positions.tobytes()
+        try:
+            return self._names[key]
+        except KeyError:
+            pass
+        if len(self._names) * (len(self._arms) + 64) >= REMEMBERED:
+            self._names.clear()
+        names = self._names[key] = tuple([self._arms.names[k] for k in positions.tolist()])
+        return names
+
+    def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
+        """Return who may meet whom of the arms awake."""
+        names, here = self._arms.awake(awake)
+        labels = None if groups is None else self._labels(groups, names)
+        try:
+            return self._masks[names, distinct, labels, size]
+        except KeyError:
+            pass
+        apart = len(names) if labels is None else len(set(labels))
+        if apart < (size if distinct or labels is not None else 1):
+            what = "different arms" if labels is None else "different groups"
+            raise ValueError(must_be("awake", f"arms of which {size} {what} can be chosen", list(names)))
+        mask = np.zeros((len(here), len(here)), np.bool_)
+        mask[np.ix_(here, here)] = True
+        if distinct:
+            np.fill_diagonal(mask, False)
+        if labels is not None:
+            mask[np.ix_(here, here)] = group_pairs(labels)
+        return self._remember((names, distinct, labels, size), mask)
+
+    def _labels(self, groups: Groups, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
+        """Return the groups of the arms called `names`."""
+        for name in groups:
+            self._arms.of("groups", name)
+        for name in names:
+            if name not in groups:
+                raise ValueError(must_be("groups", "with a group for every arm that is awake", name))
+        labels = tuple([groups[name] for name in names])
+        for label in labels:
+            if label != label:  # not a number, say  # noqa: PLR0124
+                raise ValueError(must_be("groups", "a mapping to groups that can be found again", label))
+        return labels
+
+    def _given(self, pairs: Any) -> Mask:
+        """Return the mask of the pairs that were given."""
+        n_arms = len(self._arms)
+        if isinstance(pairs, np.ndarray) and pairs.dtype == np.bool_:
+            mask = checked_pairs(pairs, n_arms)
+        else:
+            if not isinstance(pairs, list | tuple):
+                raise TypeError(must_be("pairs", PAIRS_RULE, pairs))
+            mask = np.zeros((n_arms, n_arms), np.bool_)
+            for pair in pairs:
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(must_be("pairs", PAIRS_RULE, pair))
+                left, right = (self._arms.of("pairs", name) for name in pair)
+                mask[left, right] = mask[right, left] = True
+            if not pairs:
+                raise ValueError(must_be("pairs", "at least one", pairs))
+        gone = mask.any(axis=1) & self._arms.retired
+        if gone.any():
+            name = self._arms.names[int(np.flatnonzero(gone)[0])]
+            raise ValueError(must_be("pairs", "without arms that are retired", name))
+        return mask
+
+    def _remember(self, key: Any, mask: Mask) -> Mask:
+        if len(self._masks) * (mask.size + 64) >= REMEMBERED:
+            self._masks.clear()
+        self._masks[key] = mask
+        return mask
+
+    def _placed(self, duel: Duel) -> tuple["Room", Floats]:
+        """Return room that holds a duel which may be this bandit's, by positions, and its laws; else refuse it."""
+        arms, probabilities, names, laws, clock, memos, decider = duel
+        if decider is not self._decider:
+            self._check_decider("duel.policy", decider)
+        size, n_arms = len(arms), len(self._arms)
+        if size > 2 and (size > n_arms or len(set(arms)) < size):
+            raise ValueError(must_be("duel.arms", "two arms, or more that all differ", arms))
+        if not isinstance(laws, np.ndarray) or laws.dtype != np.float64 or laws.ndim != 2 or len(laws) != size:
+            raise TypeError(must_be("duel.laws", f"a float64 array of {size} rows", laws))
+        if not self._initial_arms <= laws.shape[1] <= n_arms:
+            raise ValueError(must_be("duel.laws", f"laws over {n_arms} arms", laws))
+        whole("duel.clock", clock, "a whole number, at least 1", 1)
+        room = self._room(size)
+        for m in range(size):
+            known, mask = self._arms.known(names[m], "duel.allowed")
+            if known is not names[m] and known != names[m]:
+                raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
+            room.allowed[m] = mask
+            room.pick.arms[m] = self._arms.of("duel.arms", arms[m])
+            room.pick.memos[m] = checked_memo("duel.memos", memos[m], self._memo_range)
+            room.probabilities[m] = real("duel.probabilities", probabilities[m], "between 0 and 1", 0.0, 1.0)
+        if laws.shape[1] < n_arms:
+            laws = np.pad(laws, ((0, 0), (0, n_arms - laws.shape[1])))
+        return room, laws if laws.flags.c_contiguous else np.ascontiguousarray(laws)
+
+    def _use(self, state: Any, size: int | None = None) -> None:
+        """Take `state`, with room for `size` arms at a time (if it changed), as the current one, and its steps."""
+        n_arms = len(self._arms)
+        fields, memo_range = self._policy.fields(state, n_arms), self._policy.memo_range(n_arms)
+        steps = [step(self._policy, name, state, n_arms) for name in ("choose", "update")]
+        self._state, self._fields, self._memo_range = state, fields, memo_range
+        self._size = self._size if size is None else size
+        self._choose, self._update = steps
+        self._admit = None
+        self._rooms: dict[int, Room] = {}
+
+    @classmethod
+    def _state_bytes(cls, policy: Any, n_arms: int) -> int:
+        """Return about how many bytes the state of a new one takes, wins included."""
+        return super()._state_bytes(policy, n_arms) + 8 * n_arms**2
+
+    def _record(self) -> dict[str, Any]:
+        """Return everything, the wins among the arrays."""
+        record = super()._record()
+        record["arrays"]["win_matrix"] = self._wins.copy()
+        return {**record, "size": self._size}
+
+    def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return the state of these arrays, if it is one of the policy's; take the wins."""
+        size = self._checked_size(record["size"])
+        wins = arrays.pop("win_matrix")
+        state = type(self._state)(**arrays)
+        claim("size", size, state_bytes(partial(self._policy.start, size=size), len(self._arms)))
+        fitting_duel_state(self._policy, state, len(self._arms), size)
+        if not is_like((wins,), (self._wins,)) or not TOTALS.holds(wins):
+            raise ValueError(must_be("state", f"one whose win_matrix holds {TOTALS}", wins))
+        self._wins, self._size = wins, size
+        return state
+
+
+def _asked(awake: Any, distinct: Any, groups: Any, pairs: Any, size: Any) -> tuple[Any, bool, Groups | None, Any, Any]:
+    """Return what was asked of `choose`, iterators and mappings read."""
+    if type(distinct) not in BOOLEANS:
+        raise TypeError(must_be("distinct", "True or False", distinct))
+    return listed(awake), bool(distinct), None if groups is None else _as_dict(groups), listed(pairs), size
+
+
+def _as_dict(groups: Any) -> dict[Any, Hashable]:
+    """Return a copy of a mapping to groups, if it is one."""
+    if not isinstance(groups, Mapping):
+        raise TypeError(must_be("groups", "a mapping from arm names to groups", groups))
+    found = dict(groups)
+    try:
+        hash(tuple(found.values()))
+    except TypeError:
+        raise TypeError(must_be("groups", "a mapping to groups that can be hashed", groups)) from None
+    return found
+
+
+def _alone(name: str, **others: Any) -> None:
+    """Refuse other ways to say who may meet beside the one called `name`."""
+    for other, value in others.items():
+        if value is not None:
+            raise ValueError(must_be(other, f"left out where {name} says who may meet", value))
+
+
+def _check_parts(duel: Any) -> None:
+    """Refuse what is no duel with all its parts."""
+    if type(duel) is not Duel:
+        raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
+    arms, probabilities, allowed, _, _, memos, _ = duel
+    if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
+        raise TypeError(must_be("duel", "one whose parts are tuples", duel))
+    if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
+        raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
+
+
+def _shares(duel: Any, winner: Any) -> list[float]:
+    """Return how the win is shared among the arms of a duel that has all its parts."""
+    _check_parts(duel)
+    arms = duel.arms
+    two = len(arms) == 2
+    if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
+        share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)
+        return [share, 1.0 - share]
+    won = [type(winner) not in BOOLEANS and _same(arm, winner) for arm in arms]
+    if two and not any(won) and isinstance(winner, str):
+        won = [winner == "left", winner == "right"]
+    if not any(won):
+        names = list(dict.fromkeys([*arms, *(("left", "right") if two else ())]))
+        rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")
+        raise ValueError(must_be("winner", rule, winner) + did_you_mean(winner, names))
+    return [1.0 / sum(won) if here else 0.0 for here in won]  # an arm that met itself shares the win with itself
+
+
+def _same(arm: Any, winner: Any) -> bool:
+    """Whether `winner` is the name of `arm`; an array, say, is no name."""
+    try:
+        return bool(arm == winner)
+    except (TypeError, ValueError):
+        return False
+
+
+def _refusal(duel: Duel, answer: int) -> str:
+    """Return the sentence for what the update answered."""
+    if answer == NOT_DRAWN:
+        return must_be("duel.probabilities", "those of arms which its laws can have drawn", duel.probabilities)
+    if answer == NO_MEMO:
+        return must_be("duel.memos", "zero or positive, and finite", duel.memos)
+    return must_be("duel.laws", LAW, duel.laws)

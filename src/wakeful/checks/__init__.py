@@ -1,0 +1,1 @@
+"""What users run on their own policies: the suites that ours pass."""

@@ -1,0 +1,1 @@
+"""How to choose a pair of arms: the contract, its kernels, and one file for each dueling policy."""

@@ -1,0 +1,92 @@
+"""What a dueling policy is: one arm after the other, each drawn from its own law given those before it.
+
+A duel is two arms, a left and a right one; a battle is more. Which arms may meet is a symmetric K x K mask, `pairs`.
+The first arm is one that has a partner, every later one may meet all that were chosen before it: that is the paper's
+A_t(i) for a duel, and a set of distinct arms for `pairs` without a diagonal. Everything a policy learns from is who was
+drawn, from which law, among whom, and how the win was shared.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from typing import Any, ClassVar
+
+from wakeful.duels.kernels import EXAMPLES, DuelKernels, Pick, compiled_step, plain_step
+from wakeful.inputs import must_be
+from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.numerics.compile import specialised
+from wakeful.policies.spec import Recipe, full_name
+from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
+
+
+class DuelingPolicy(Recipe, ABC):
+    """A way to choose who meets whom; subclass it as a frozen dataclass of parameters.
+
+    Write `start` and `kernels`, or `start`, `law`, `learn` and perhaps `remember` in plain Python.
+    """
+
+    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the laws
+    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same laws
+    ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
+
+    @property
+    def kernels(self) -> DuelKernels | None:
+        """The compiled half of the policy, or None for one in plain Python; a class attribute will do."""
+        return None
+
+    @abstractmethod
+    def start(self, n_arms: int, size: int = 2) -> Any:
+        """Return the state before the first round, for `size` arms at a time: a named tuple of NumPy arrays."""
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return what the memo of one position may be: feedback with another one is refused."""
+        return ANY_MEMO
+
+    def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
+        """Write the law of the next arm, one of `awake`, into `p`."""
+        raise TypeError(must_be("policy", "one with the methods law and learn, or with kernels", self))
+
+    def remember(self, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
+        """Count one position of a decision in `state`; return its memo."""
+        return 0.0
+
+    def learn(self, state: Any, pick: Pick, shares: Floats) -> None:
+        """Add one feedback to `state`, in place."""
+        raise TypeError(must_be("policy", "one with the methods law and learn, or with kernels", self))
+
+    def grow(self, state: Any, n_arms: int, size: int = 2) -> Any:
+        """Return `state` for `n_arms` arms and `size` at a time, the new ones as if they had been asleep so far."""
+        grown = self.start(n_arms, size)
+        for old, new in zip(state, grown, strict=True):
+            new[tuple(map(slice, old.shape))] = old
+        return grown
+
+
+def a_dueling_policy(value: object) -> DuelingPolicy:
+    """Return `value` if it is a dueling policy, else say what is wrong with it."""
+    if isinstance(value, type) and issubclass(value, DuelingPolicy):
+        raise TypeError(must_be("policy", f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, DuelingPolicy):
+        raise TypeError(must_be("policy", "a DuelingPolicy such as Sparring(SIExp3())", value))
+    if not is_dataclass(value):
+        raise TypeError(must_be("policy", "a frozen dataclass", value))
+    return value
+
+
+def fitting_duel_state(policy: DuelingPolicy, state: Any, n_arms: int, size: int) -> Any:
+    """Return `state` if it is one that the policy can have: fields, shapes, types and ranges; kernels trust them."""
+    if not is_like(state, policy.start(n_arms, size)):
+        raise ValueError(must_be("state", f"one that {policy!r}.start({n_arms}, {size}) could have grown into", state))
+    refuse_out_of_range(state, policy.ranges)
+    return state
+
+
+def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[..., Any]:
+    """Return the way called `name` into a policy: compiled if it has kernels, the same in plain Python if not."""
+    parameters = policy.parameters(n_arms)
+    bound = {"Parameters": type(parameters), "State": type(state), "N_PARAMETERS": len(parameters)}
+    if policy.kernels is None:
+        return plain_step(name, policy, bound)
+    label = full_name(policy)
+    entry = compiled_step(name, label, policy.kernels, *bound.values())
+    return specialised(entry, label, *EXAMPLES[name], policy.fields(state, n_arms))  # type: ignore[no-any-return]

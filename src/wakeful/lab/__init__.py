@@ -1,0 +1,1 @@
+"""Policies compared in worlds: simulations on any executor, their results and figures."""

@@ -1,0 +1,278 @@
+"""`simulate`: policies against a world, on any executor, with results that do not depend on it.
+
+The work is cut into units, each one policy over a range of runs. Policies are compared on the same rounds, and adding
+one changes nothing for the others.
+"""
+
+import logging
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeful import files
+from wakeful.duels.policy import DuelingPolicy, a_dueling_policy
+from wakeful.inputs import must_be, one_of, whole
+from wakeful.lab.duel_unit import DUEL_REGRETS
+from wakeful.lab.results import Results
+from wakeful.lab.unit import Outcome, Unit, compile_for
+from wakeful.lab.workers import answers
+from wakeful.limits import MAX_BYTES
+from wakeful.policies.policy import Policy, a_policy
+from wakeful.policies.spec import Recipe
+from wakeful.regret.tally import REGRETS
+from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld, a_duel_world
+from wakeful.worlds.world import AdaptiveWorld, World, a_world
+
+AnyPolicy = Policy | DuelingPolicy
+DUELS = (DuelWorld, AdaptiveDuelWorld)
+Progress = Callable[[int, int], None]  # rounds done, rounds in all
+
+UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
+SHORTEST = 0.05  # seconds below which runs are not spread over units
+FEW = 16  # units that short work is cut into, so that a few cores end together
+MOST = 10**12  # rounds or runs: more is a slip of the finger
+MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
+KIND = "wakeful unit"
+log = logging.getLogger("wakeful")
+
+
+class SimulationError(RuntimeError):
+    """Units failed; the message names the first one, its runs and its seed, and the cause is its error."""
+
+
+def simulate(
+    policies: Mapping[str, AnyPolicy] | Iterable[AnyPolicy] | AnyPolicy,
+    world: World | AdaptiveWorld | DuelWorld | AdaptiveDuelWorld,
+    rounds: int,
+    runs: int = 50,
+    seed: int = 0,
+    regrets: Iterable[str] | None = None,
+    checkpoints: Iterable[int] | None = None,
+    executor: Executor | None = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+    pseudo: bool = True,
+) -> Results:
+    """Play every policy in `runs` runs of `rounds` rounds and return their regrets.
+
+    The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
+
+    Parameters:
+        policies: by name; without names they are called as they print
+        world: where awake sets and losses come from
+        rounds: T
+        runs: how many independent runs
+        seed: of the whole simulation
+        regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap", or of
+            duels "dueling"; by default policy, external and internal
+        checkpoints: rounds at which to note the regrets; by default about a hundred
+        executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
+        store: a folder in which every finished unit is kept at once, and looked up before it is done again
+        progress: called with the rounds done and the rounds in all
+        jobs: how many units at a time without an executor
+        pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
+
+    >>> from wakeful import SIExp3, SleepingUCB
+    >>> from wakeful.worlds import Dependent
+    >>> results = simulate({"SI": SIExp3(), "UCB": SleepingUCB()}, Dependent(), rounds=1000, runs=4)
+    >>> [row.policy for row in results.summary("policy")]
+    ['SI', 'UCB']
+    """
+    rounds, runs, seed = _checked(world, rounds, runs, seed)
+    named = _named(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
+    kept = _regrets(regrets, world)
+    marks = _checkpoints(checkpoints, rounds)
+    _check_memory(runs, len(named), len(kept), len(marks))
+    parts = [list(_units(policy, world, rounds, runs, seed, kept, marks, pseudo)) for policy in named.values()]
+    outcomes = iter(_all_outcomes([unit for units in parts for unit in units], executor, jobs, store, progress))
+    found = [list(islice(outcomes, len(units))) for units in parts]  # a policy in plain Python has more units
+    curves = np.stack([np.concatenate([outcome["curves"] for outcome in own]) for own in found])
+    internal = np.stack([np.stack([outcome["internal"] for outcome in own]).sum(axis=0) / runs for own in found])
+    return Results(
+        policies={name: repr(policy) for name, policy in named.items()},
+        world=repr(world),
+        rounds=rounds,
+        runs=runs,
+        seed=seed,
+        checkpoints=np.array(marks, np.int64),
+        regrets={name: np.ascontiguousarray(curves[:, :, n]) for n, name in enumerate(kept)},
+        internal=internal,
+    )
+
+
+def _all_outcomes(
+    units: list[Unit],
+    executor: Executor | None,
+    jobs: int | None,
+    store: str | os.PathLike[str] | None,
+    progress: Progress | None,
+) -> list[Outcome]:
+    """Do every unit that is not in the store yet; fail at the end if one failed."""
+    folder = None if store is None else Path(store)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    found = [_stored(folder, unit) for unit in units]
+    failed: dict[int, BaseException] = {}
+    left = [n for n, outcome in enumerate(found) if outcome is None]
+    total = sum(unit.cost for unit in units)
+    done = total - sum(units[n].cost for n in left)
+    _compile(units[n] for n in left)
+    asked = _cores() if jobs is None else whole("jobs", jobs, "at least 1", 1)
+    workers = max(1, min(asked, len(left)))  # a worker without a unit only costs memory
+    with closing(answers([units[n] for n in left], executor, workers)) as finished:
+        for place, answer in finished:
+            n = left[place]
+            if isinstance(answer, BaseException):
+                failed[n] = answer
+            else:
+                found[n] = answer
+                _keep(folder, units[n], answer)
+            done += units[n].cost
+            if progress is not None:
+                progress(done, total)
+    if failed:
+        raise _failure(units, failed) from failed[min(failed)]
+    return [outcome for outcome in found if outcome is not None]
+
+
+def _failure(units: list[Unit], failed: Mapping[int, BaseException]) -> SimulationError:
+    """Return the error that names the first unit that failed."""
+    unit, problem = units[min(failed)], failed[min(failed)]
+    about = f"{unit.policy!r} in {unit.world!r}, runs {unit.first} to {unit.last - 1}, seed {unit.seed}"
+    return SimulationError(f"{len(failed)} of {len(units)} units failed, first {about}: {problem}")
+
+
+def _compile(units: Iterable[Unit]) -> None:
+    """Compile every policy once before the work is spread, so that not every worker does it."""
+    done: list[Any] = []
+    for unit in units:
+        if unit.policy not in done:
+            done.append(unit.policy)
+            compile_for(unit)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
+    """Return the outcome of a unit that was kept before, if there is a file of it and it is whole."""
+    path = None if folder is None or unit.key is None else folder / f"{unit.key}.unit"
+    if path is None or not path.exists():
+        return None
+    try:
+        most = MAX_BYTES + 8 * (math.prod(unit.shape) + unit.world.n_arms**2)  # whatever size an honest one has
+        outcome: Outcome = files.read(path, KIND, lambda _, arrays: _whole(arrays, unit), most)
+    except ValueError as problem:
+        log.warning("done again, since it cannot be read: %s", problem)
+        return None
+    return outcome
+
+
+def _whole(arrays: Outcome, unit: Unit) -> Outcome:
+    """Return what a file of a unit holds, if names, types and shapes are those of `run_unit` and all is finite."""
+    size = unit.world.n_arms if "internal" in unit.regrets else 0
+    shapes = {"curves": unit.shape, "internal": (size, size)}
+    if set(arrays) != set(shapes):
+        raise ValueError(must_be("arrays", ", ".join(shapes), sorted(arrays)))
+    for name, shape in shapes.items():
+        array = arrays[name]
+        if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(must_be(name, f"finite numbers of shape {shape}", array))
+    return arrays
+
+
+def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
+    """Write the outcome of a unit, whole or not at all."""
+    if folder is not None and outcome is not None and unit.key is not None:
+        about = {"kind": KIND, "policy": repr(unit.policy), "world": repr(unit.world), "runs": [unit.first, unit.last]}
+        files.write(folder / f"{unit.key}.unit", about, outcome)
+
+
+def _regrets(regrets: Iterable[str] | None, world: Any) -> tuple[str, ...]:
+    """Return the notions of regret to keep, each once."""
+    duels = isinstance(world, DUELS)
+    if regrets is None:
+        return DUEL_REGRETS if duels else ("policy", "external", "internal")
+    names = [regrets] if isinstance(regrets, str) else regrets
+    return tuple(dict.fromkeys(one_of("regrets", name, DUEL_REGRETS if duels else REGRETS) for name in names))
+
+
+def _named(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
+    """Return the policies by name, those without one by how they print."""
+    if isinstance(policies, Recipe | type):
+        policies = [policies]
+    pairs = policies.items() if isinstance(policies, Mapping) else [(repr(p), p) for p in policies]
+    named = {str(name): a_fit(policy) for name, policy in pairs}
+    if not named or len(named) < len(pairs):
+        raise ValueError(must_be("policies", "at least one, under names that differ", policies))
+    return named
+
+
+def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
+    """Return the three numbers if they make sense for this world."""
+    kind = world if isinstance(world, type) else type(world)
+    (a_duel_world if issubclass(kind, DUELS) else a_world)(world)
+    if isinstance(world, DUELS):
+        whole("world.size", world.size, "a whole number from 2", 2)
+    numbers = (
+        whole("rounds", rounds, "a number of rounds, at least 1", 1),
+        whole("runs", runs, "a number of runs, at least 1", 1),
+        whole("seed", seed, "a whole number from 0", 0),
+    )
+    for name, number in zip(("rounds", "runs"), numbers, strict=False):
+        if number > MOST:
+            raise ValueError(must_be(name, f"at most {MOST:,}", number))
+    length = getattr(world, "length", None)
+    if length is not None and rounds > length:
+        raise ValueError(must_be("rounds", f"at most the {length} that the world has", rounds))
+    return numbers
+
+
+def _check_memory(runs: int, n_policies: int, n_regrets: int, n_checkpoints: int) -> None:
+    """Refuse runs whose results would not fit into memory, before any work."""
+    most = MOST_VALUES // (n_policies * n_regrets * n_checkpoints)
+    if runs > most:
+        what = f"{n_policies} policies, {n_regrets} regrets and {n_checkpoints} checkpoints"
+        raise ValueError(must_be("runs", f"at most {most:,} with {what} (fewer of these allow more runs)", runs))
+
+
+def _checkpoints(checkpoints: Iterable[int] | None, rounds: int) -> tuple[int, ...]:
+    """Return the rounds to note regrets at, in order, the last one among them."""
+    if checkpoints is None:
+        steps = np.concatenate([np.geomspace(1, rounds, 40), np.linspace(1, rounds, 61)])
+        return tuple(np.unique(np.rint(steps).astype(np.int64)).tolist())
+    given = {whole("checkpoints", mark, f"rounds from 1 to {rounds}", 1) for mark in checkpoints}
+    if given and max(given) > rounds:
+        raise ValueError(must_be("checkpoints", f"rounds from 1 to {rounds}", max(given)))
+    return tuple(sorted(given | {rounds}))
+
+
+def _units(
+    policy: AnyPolicy,
+    world: Any,
+    rounds: int,
+    runs: int,
+    seed: int,
+    regrets: tuple[str, ...],
+    checkpoints: tuple[int, ...],
+    pseudo: bool,
+) -> Iterator[Unit]:
+    """Yield units of about `UNIT_SECONDS` each, by a rule that knows nothing of the machine."""
+    whole_work = Unit(policy, world, rounds, seed, 0, runs, regrets, checkpoints, pseudo)
+    each_round = 5e-7 * (1.0 + world.n_arms / 50.0) ** 2 * (2.0 if whole_work.duels else 1.0)
+    seconds = rounds * (5e-5 if whole_work.steps else each_round)
+    short = max(math.ceil(runs / FEW), round(SHORTEST / seconds))
+    each = max(1, min(short, round(UNIT_SECONDS / seconds)))
+    for first in range(0, runs, each):
+        yield replace(whole_work, first=first, last=min(first + each, runs))

@@ -1,0 +1,157 @@
+"""Who does the units of a simulation: threads, processes, or an executor that was given.
+
+What happens to one unit does not touch the others: an error, even one that cannot travel between processes, and the
+loss of a whole worker process are told as what became of that unit.
+"""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import Pipe, connection, parent_process
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+from wakeful.lab.unit import Outcome, Unit, run_unit
+
+MOST_POOLS = 16  # process pools started in one simulation: a unit may end its worker, but not for ever
+
+Answer = tuple[int, Outcome | BaseException]  # the position of a unit, and what became of it
+Answers = Generator[Answer, None, None]
+LOST = "its worker process ended twice without an answer: killed, out of memory, or a crash in compiled code"
+GIVEN_UP = "the executor gave it up: was it closed, or its cluster restarted?"
+
+
+def answers(units: Sequence[Unit], executor: Executor | None, workers: int) -> Answers:
+    """Do every unit and yield what became of it, in the order in which they finish.
+
+    Without an executor: threads for compiled policies, processes for units in plain Python. Close the iterator to
+    stop the work.
+    """
+    if executor is not None:
+        return _all_at_once(executor, attempt, units)
+    if any(unit.steps for unit in units) and workers > 1:
+        return _on_processes(units, workers)
+    return _on_threads(units, workers)
+
+
+def attempt(unit: Unit) -> Outcome:
+    """Return the outcome of a unit, or raise an error that can travel to another process."""
+    try:
+        return run_unit(unit)
+    except Exception as problem:
+        if _travels(problem):
+            raise
+        raise RuntimeError(f"{type(problem).__name__}: {problem}") from None
+
+
+def _travels(problem: Exception) -> bool:
+    """Whether an error arrives at another process as it is."""
+    try:
+        return type(ForkingPickler.loads(ForkingPickler.dumps(problem))) is type(problem)
+    except Exception:  # whatever the class of a user's error does when it is copied
+        return False
+
+
+def _all_at_once(pool: Executor, work: Callable[..., Outcome], units: Sequence[Unit], *stop: Any) -> Answers:
+    """Submit every unit; take back what has not begun when the work is stopped."""
+    pending = {_submitted(pool, work, unit, *stop): n for n, unit in enumerate(units)}
+    try:
+        for future in as_completed(pending):
+            yield pending[future], _answer(future)
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _on_threads(units: Sequence[Unit], workers: int) -> Answers:
+    """Do the units on threads, which look at a flag that stops them."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from _all_at_once(pool, run_unit, units, stop)
+        finally:
+            stop.set()
+
+
+def _on_processes(units: Sequence[Unit], workers: int) -> Answers:
+    """Do the units on processes; those that were under way when a process was lost once more, each by itself."""
+    waiting = deque(range(len(units)))
+    pools = 0
+    while waiting and pools < MOST_POOLS:
+        lost = yield from _on_one_pool(units, waiting, workers)
+        pools += 1
+        for n in lost:
+            again = (yield from _on_one_pool(units, deque([n]), 1)) if pools < MOST_POOLS else [n]
+            pools += 1
+            if again:
+                yield n, RuntimeError(LOST)
+    for n in waiting:
+        yield n, RuntimeError(f"not done: {MOST_POOLS} times worker processes ended without an answer")
+
+
+def _on_one_pool(units: Sequence[Unit], waiting: deque[int], workers: int) -> Generator[Answer, None, list[int]]:
+    """Do what is `waiting` until all is done or a process is lost; return the units that were under way then.
+
+    No more is submitted than can be under way, so that few units are ever in doubt.
+    """
+    ear, mouth = Pipe(duplex=False)
+    running: dict[Future[Outcome], int] = {}
+    with ear, mouth, ProcessPoolExecutor(workers, initializer=_listen, initargs=(ear,)) as pool:
+        try:
+            while waiting or running:
+                while waiting and len(running) <= workers:
+                    n = waiting.popleft()
+                    running[_submitted(pool, attempt, units[n])] = n
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        return list(running.values())
+                    yield running.pop(future), _answer(future)
+        except BaseException:
+            mouth.send_bytes(b"stop")
+            raise
+    return []
+
+
+def _listen(ear: Any) -> None:
+    """Let a worker process end as soon as it is told to or its parent is gone; an interrupt is the parent's affair."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    ends = [ear] if parent is None else [ear, parent.sentinel]
+
+    def end() -> None:
+        connection.wait(ends)  # nobody reads what was sent: all workers see it
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
+def _submitted(pool: Executor, work: Callable[..., Outcome], *arguments: Any) -> Future[Outcome]:
+    """Return the future of a unit; that of a refused one holds the refusal."""
+    try:
+        return pool.submit(work, *arguments)
+    except Exception as problem:
+        refused: Future[Outcome] = Future()
+        refused.set_exception(problem)
+        return refused
+
+
+def _answer(future: Future[Outcome]) -> Outcome | BaseException:
+    """Return what became of a unit."""
+    try:
+        problem = future.exception()
+    except CancelledError:
+        return RuntimeError(GIVEN_UP)
+    return future.result() if problem is None else problem

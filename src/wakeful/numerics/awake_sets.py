@@ -1,0 +1,50 @@
+"""A table of awake sets inside a state: rows of a mask, found by hashing, each with a count."""
+
+import numpy as np
+
+from wakeful.numerics.arrays import Ints, Mask
+from wakeful.numerics.compile import kernel
+
+
+@kernel
+def find(sets: Mask, counts: Ints, awake: Ints) -> int:
+    """Return the row of `sets` that holds `awake`, else an empty one (its count is 0), else -1: full.
+
+    The hash depends on the awake arms alone, so a table stays valid when arms are added.
+    """
+    capacity = counts.size
+    key = 7
+    for k in awake:
+        key = (key * 31 + k + 1) & 0x7FFFFFFF
+    for step in range(capacity):
+        row = (key + step) % capacity
+        if counts[row] == 0 or _holds(sets[row], awake):
+            return row
+    return -1
+
+
+@kernel
+def count(sets: Mask, counts: Ints, row: int, awake: Ints) -> None:
+    """Write `awake` into `row`, whatever was there, and count it once more."""
+    sets[row] = False
+    for k in awake:
+        sets[row, k] = True
+    counts[row] += 1
+
+
+@kernel
+def fewest(counts: Ints) -> int:
+    """Return the row with the smallest count."""
+    return int(np.argmin(counts))
+
+
+@kernel
+def _holds(row: Mask, awake: Ints) -> bool:
+    """Whether `row` is true on `awake` and nowhere else."""
+    n = 0
+    for k in range(row.size):
+        if row[k]:
+            if n == awake.size or awake[n] != k:
+                return False
+            n += 1
+    return n == awake.size

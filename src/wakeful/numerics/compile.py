@@ -1,0 +1,113 @@
+"""Wrappers around Numba: mark kernels with `kernel`, make entry points of them with `bind`, keep these on disk.
+
+Numba keeps compiled code on disk for a function only if nothing it calls is handed in as an argument or
+a closure, and it notices only changes of the file the function stands in. `bind` works around both: the
+kernels a template calls become its *globals*, and a fingerprint of all of them becomes part of its name,
+so that changed code is never answered by an old file.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numba
+
+from wakeful.numerics.compile_cache import CompileCache, without_caches
+from wakeful.numerics.fingerprint import NotIdentifiedError, fingerprint, say_once, user_kernels
+from wakeful.numerics.sources import is_ours
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PATIENCE = 2.0  # seconds of compilation after which the user is told what is going on
+NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
+log = logging.getLogger("wakeful")
+_called: dict[Any, Any] = {}  # functions, and what `call` made of them
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` on first use; under `NUMBA_DISABLE_JIT=1` it stays plain Python.
+
+    Without `fastmath`: a product and a sum never become one operation with one rounding, so that every CPU computes
+    the same bits. For the same reason kernels take exp and log from `exponentials`, not from the C library.
+    """
+    compiled: Function = numba.njit(function)
+    return compiled
+
+
+def as_kernel(function: Any) -> Any:
+    """Return a kernel, compiling what a user left plain."""
+    return function if hasattr(function, "py_func") else kernel(function)
+
+
+def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: Any) -> Any:
+    """Compile a copy of `template` whose global names are `kernels`.
+
+    `keep` stores the code on disk; `nogil` lets other threads run meanwhile.
+    """
+    copy = FunctionType(template.__code__, {**template.__globals__, **kernels}, template.__name__)
+    copy.__qualname__ = name
+    copy.__module__ = template.__module__
+    compiled: Any = numba.njit(copy, nogil=nogil)
+    compiled.bound = kernels
+    if keep and hasattr(compiled, "enable_caching"):
+        _keep(compiled, template, name)
+    return compiled
+
+
+def _keep(compiled: Any, template: Any, name: str) -> None:
+    """Keep the code of an entry point on disk, under a name that other code does not have."""
+    try:
+        compiled.py_func.__qualname__ = f"{name}-{fingerprint(template, compiled.bound)[:16]}"
+        compiled.foreign = user_kernels(compiled.bound)
+        compiled._cache = CompileCache(compiled.py_func)
+    except NotIdentifiedError as problem:
+        say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again: {problem}")
+    except (RuntimeError, OSError) as problem:
+        say_once(f"compiled code cannot be kept on disk, so every process compiles it again: {problem}")
+
+
+def may_cache(function: Any) -> bool:
+    """Whether code made from `function` may be stored: ours always, a user's if it says `cache=True`."""
+    bound = [part for part in getattr(function, "bound", {}).values() if hasattr(part, "py_func")]
+    if bound or is_ours(function.__module__):
+        return all(map(may_cache, bound))
+    return hasattr(function, "stats") and function.stats.cache_path is not None
+
+
+def specialised(entry: Any, name: str, *examples: Any) -> Any:
+    """Return `entry` compiled for arguments like `examples`, to be called with nothing else.
+
+    Calling it skips the look at every argument's type that a compiled function takes, half a microsecond.
+    Compilation is announced where it takes longer than `PATIENCE`.
+    """
+    if not hasattr(entry, "overloads"):
+        return entry
+    signature = tuple(map(numba.typeof, examples))
+    if signature not in entry.overloads:
+        with _notice(name), without_caches(getattr(entry, "foreign", ())):
+            entry.compile(signature)
+    return entry.get_overload(signature)
+
+
+def call_compiled(template: Any, *arguments: Any) -> Any:
+    """Call a plain function, compiled at its first call for the types it has then; other threads run meanwhile."""
+    if template not in _called:
+        name = f"{template.__module__}.{template.__name__}"
+        entry = bind(template, template.__name__, keep=True, nogil=True)
+        _called[template] = specialised(entry, name, *arguments)
+    return _called[template](*arguments)
+
+
+@contextmanager
+def _notice(name: str) -> Iterator[None]:
+    """Log one line if the block is still running after `PATIENCE` seconds."""
+    timer = threading.Timer(PATIENCE, log.warning, [NOTICE, name])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

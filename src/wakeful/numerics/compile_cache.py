@@ -1,0 +1,117 @@
+"""Compiled code on disk: one file for each entry point, types and CPU, with a checksum.
+
+Numba's own cache fails when a file is damaged or the disk is full, and runs machine code without a look whether it is
+what was written. Here any trouble means that the code is compiled as if there were no file, and one warning.
+"""
+
+import hashlib
+import os
+import pickle
+import secrets
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, _Cache
+
+from wakeful.numerics.fingerprint import say_once
+from wakeful.numerics.sources import digest
+
+serialize: Any = import_module("numba.core.serialize")
+SIZE = hashlib.sha256().digest_size
+
+
+class CompileCache(_Cache):
+    """What Numba asks for compiled code; it raises nothing."""
+
+    def __init__(self, function: Any) -> None:
+        self._name = function.__qualname__
+        form: Any = CompileResultCacheImpl
+        self._form = form(function)  # finds the folder; raises RuntimeError where there is none
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        path: str = self._form.locator.get_cache_path()
+        return path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for the types `sig`, or None if it is not there or not whole."""
+        target_context.refresh()
+        try:
+            path = self._path(sig, target_context.codegen())
+            if not self._enabled or not path.exists():
+                return None
+            return self._form.rebuild(target_context, pickle.loads(_read(path)))
+        except Exception as problem:  # a cache that cannot be read is no cache
+            say_once(f"compiled code on disk cannot be used, so some is compiled again: {problem}")
+            return None
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Write the code for the types `sig`, whole or not at all."""
+        try:
+            if self._enabled and self._form.check_cachable(result):
+                self._form.locator.ensure_cache_path()
+                _write(self._path(sig, result.codegen), serialize.dumps(self._form.reduce(result)))
+        except Exception as problem:  # the code works, whether it can be written or not
+            say_once(f"compiled code cannot be kept on disk, so every process compiles it again: {problem}")
+
+    def enable(self) -> None:
+        """Look for files, and write them."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Leave files alone."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Forget all files of this entry point."""
+        for path in Path(self.cache_path).glob(f"{self._stem()}-*.wakeful"):
+            path.unlink(missing_ok=True)
+
+    def _stem(self) -> str:
+        return "".join(c if c.isalnum() or c in ".-_" else "_" for c in self._name)[-160:]
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        """Return the file for these types on this CPU, by these versions."""
+        about = str(sig), str(codegen.magic_tuple()), numba.__version__, sys.version
+        return Path(self.cache_path) / f"{self._stem()}-{digest(*map(str.encode, about))[:16]}.wakeful"
+
+
+def _read(path: Path) -> bytes:
+    """Return what was written to a file, or refuse what was not."""
+    data = path.read_bytes()
+    if hashlib.sha256(data[SIZE:]).digest() != data[:SIZE]:
+        raise ValueError(f"{path.name} is damaged")
+    return data[SIZE:]
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write data with its checksum to a file beside, and rename that."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(hashlib.sha256(data).digest() + data)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def without_caches(kernels: Iterable[Any]) -> Iterator[None]:
+    """Compile these kernels of a user's from their source: Numba's files know nothing of changed globals."""
+    cached = [kernel for kernel in kernels if kernel.stats.cache_path is not None]
+    for kernel in cached:
+        kernel._cache.disable()
+        if any(kernel.stats.cache_hits.values()):
+            kernel.recompile()
+    try:
+        yield
+    finally:
+        for kernel in cached:
+            kernel._cache.enable()

@@ -1,0 +1,162 @@
+"""The command line, as a newcomer uses it: in a process of its own, and misspelt."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wakeful import __version__, cli
+from wakeful.cli.names import parse
+from wakeful.lab.results import Results
+
+SMALL = ["simulate", "--world", "dependent", "--policy", "si-exp3", "--rounds", "200", "--runs", "3"]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "wakeful", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
+    done = run(
+        *("simulate", "--world", "dependent", "--policy", "si-exp3", "--policy", "SleepingUCB(constant=2)"),
+        *("--rounds", "1e3", "--runs", "5", "--regret", "policy", "--plot", "out.png", "--save", "out.parquet"),
+        cwd=tmp_path,
+    )
+    said = [line for line in done.stderr.splitlines() if "wakeful is compiling" not in line]  # where that takes long
+    assert (done.returncode, said) == (0, [])
+    assert "si-exp3" in done.stdout
+    assert "SleepingUCB(constant=2)" in done.stdout
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert list(Results.load(tmp_path / "out.parquet").policies) == ["si-exp3", "SleepingUCB(constant=2)"]
+
+
+def test_a_file_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'world = "dependent"\nrounds = 1e4\nruns = 3\nregrets = ["policy", "internal"]\n'
+        '[policies]\nours = "si-exp3"\n"theirs" = "per-set(sleeping-ucb)"\n'
+    )
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml"), "--rounds", "200", "--seed", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "policy regret after 200 rounds" in shown
+    assert "internal regret after 200 rounds" in shown
+    assert "theirs" in shown
+
+
+def test_one_policy_may_stand_alone_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'world = "dependent"\nrounds = 50\nruns = 2\npolicy = "uniform"\nregret = "swap"\n'
+    )
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 0
+    assert "swap regret after 50 rounds" in capsys.readouterr().out
+
+
+def test_version_and_help() -> None:
+    assert run("--version").stdout == f"wakeful {__version__}\n"
+    shown = run("simulate", "--help").stdout
+    for word in ("--dask", "--store", "RockPaperScissors", "OrderingExp4", "example:"):
+        assert word in shown
+    assert run().returncode == 2
+    assert run("simulat").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--world", "dependnt"], "did you mean 'Dependent'"),
+        (["--policy", "si-exp4"], "did you mean 'SIExp3'"),
+        (["--policy", "SleepingUCB(konstant=2)"], "unexpected keyword argument 'konstant'"),
+        (["--policy", "SIExp3(eta=-1)"], "eta must be a positive"),
+        (["--policy", "__import__('os').system('true')"], "policy must be"),
+        (["--rounds", "many"], "--rounds must be a whole number, got 'many'"),
+        (["--rounds", "1.5"], "--rounds must be a whole number"),
+        (["--regret", "polcy"], "did you mean 'policy'"),
+        (["--jobs", "0"], "jobs must be at least 1"),
+        (["--rounds", "1e30"], "rounds must be at most"),
+        (["--plot", "nowhere/out.png"], "--plot must be a file in a folder that exists"),
+        (["--save", "nowhere/out.npz"], "--save must be a file in a folder that exists"),
+        (["--plot", "out.xyz"], "--plot must be a file that ends in .png"),
+        (["--world", "replay"], "world must be one of"),
+        (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--runs", "1e12"], "runs must be at most"),
+        (["--runs", "1e7", "--rounds", "1e6"], "fewer of these allow more runs"),
+        (["--save", "/"], "--save must be a file, not something else"),
+        (["--plot", "/proc/out.png"], "--plot must be a file in a folder that can be written to"),
+        (["--save", "/proc/out.parquet"], "--save must be a file in a folder that can be written to"),
+    ],
+)
+def test_wrong_use_is_one_clear_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.main([*SMALL, *arguments])
+    error = capsys.readouterr().err
+    assert code in (1, 2)
+    assert words in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("policies = 5", "--policy must be a name or a list of names, got 5"),
+        ("policies = [5]", "--policy must be text, got 5"),
+        ("policies = [['uniform']]", "--policy must be text, got ['uniform']"),
+        ("policies = {mine = 5}", "policy must be a name, with arguments in brackets, got 5"),
+        ("regrets = 5", "--regret must be a name or a list of names, got 5"),
+        ("world = 5", "world must be a name, with arguments in brackets, got 5"),
+        ("seed = true", "--seed must be a whole number, got True"),
+        ("rounds = true", "--rounds must be a whole number, got True"),
+        ("runs = [3]", "--runs must be a whole number, got [3]"),
+        ("store = 5", "--store must be text, got 5"),
+        ("save = 5", "--save must be text, got 5"),
+        ("dask = 5", "--dask must be text, got 5"),
+        ("x = " + "[" * 5_000 + "]" * 5_000, "--config must be a TOML file"),
+        ("x = '\udcff'", "--config must be a TOML file"),
+    ],
+)
+def test_strange_fields_of_a_file_are_one_clear_line(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = {"world": "'dependent'", "rounds": "5", "runs": "2", "policies": "'uniform'"}
+    lines = [f"{name} = {value}" for name, value in usual.items() if not text.startswith(name)]
+    path = tmp_path / "c.toml"
+    path.write_bytes("\n".join([*lines, text]).encode(errors="surrogateescape"))
+    assert cli.main(["simulate", "--config", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_too_little_memory_is_one_clear_line() -> None:
+    """A process that may have little memory asks for a world that needs much."""
+    code = (
+        "import resource, sys; import wakeful.cli; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "sys.exit(wakeful.cli.main(sys.argv[1:]))"
+    )
+    few = ["simulate", "--world", "Stochastic(30000)", "--policy", "si-exp3", "--rounds", "1", "--runs", "1"]
+    done = subprocess.run([sys.executable, "-c", code, *few], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("wakeful: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_missing_fields_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate"]) == 2
+    assert "--world must be given" in capsys.readouterr().err
+
+
+def test_unknown_fields_of_a_file_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text('wrld = "dependent"')
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 2
+    assert "did you mean 'world'" in capsys.readouterr().err
+    (tmp_path / "c.toml").write_text("world = ")
+    assert cli.main(["simulate", "--config", str(tmp_path / "c.toml")]) == 2
+
+
+def test_names_are_read_and_never_evaluated() -> None:
+    classes = cli._policies()
+    assert repr(parse("policy", "PER_SET(SI-EXP3(eta='sqrt', exploration=0), max_sets=3)", classes)) == (
+        "PerSet(policy=SIExp3(eta='sqrt', exploration=0.0, horizon=None), max_sets=3)"
+    )
+    for text in ("", "(", "1", "SIExp3(eta=open('x'))", "SIExp3()()", "a.b", "SIExp3(*[1])", "x" * 100_000):
+        with pytest.raises((ValueError, TypeError), match="policy must be"):
+            parse("policy", text, classes)

@@ -1,0 +1,136 @@
+"""Compiled code on disk: found again by the next process, never stale, and silence only where it is quick."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+import wakeful as wk
+from wakeful.numerics import compile as compiling
+from wakeful.numerics import compile_cache
+from wakeful.numerics.fingerprint import say_once
+
+REPORT = """
+import json, time, wakeful as wk
+from wakeful.policies.si_exp3 import SwitchState
+from wakeful.policies.policy import entries, full_name
+from wakeful.policies.learning_rates import Rate
+policy = wk.SIExp3()
+bandit = wk.Bandit(policy, 3, seed=0)
+found = entries(full_name(policy), policy.kernels, Rate, SwitchState)
+print(json.dumps([sum(e.stats.cache_hits.values()) for e in found[:3]]))
+"""
+
+compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
+
+
+@compiled_only
+def test_the_next_process_finds_compiled_code_on_disk(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    hits = [
+        json.loads(
+            subprocess.run([sys.executable, "-c", REPORT], env=environment, capture_output=True, check=True).stdout
+        )
+        for _ in range(2)
+    ]
+    assert hits == [[0, 0, 0], [1, 1, 1]]
+
+
+class Nothing(NamedTuple):
+    counts: Any
+
+
+@numba.njit(cache=True)
+def play_first(parameters: Any, state: Any, awake: Any, p: Any) -> None:
+    p[awake[0]] = 1.0
+
+
+@numba.njit(cache=True)
+def play_last(parameters: Any, state: Any, awake: Any, p: Any) -> None:
+    p[awake[-1]] = 1.0
+
+
+def learn_nothing(parameters: Any, state: Any, awake: Any, p: Any, arm: int, memo: float, loss: float) -> None:
+    """A kernel that its author left plain."""
+
+
+@dataclass(frozen=True)
+class Pick(wk.Policy):
+    last: bool = False
+
+    @property
+    def kernels(self) -> wk.Kernels:
+        return wk.Kernels(play_last if self.last else play_first, learn_nothing)
+
+    def start(self, n_arms: int) -> Nothing:
+        return Nothing(np.zeros(n_arms))
+
+
+def test_a_policy_whose_kernels_depend_on_its_parameters_gets_its_own() -> None:
+    for policy, arm in ((Pick(), 0), (Pick(last=True), 2), (wk.PerSet(Pick()), 0), (wk.PerSet(Pick(last=True)), 2)):
+        assert wk.Bandit(policy, 3, seed=0).choose().arm == arm
+
+
+def add(a: float, b: float) -> float:
+    return a + b
+
+
+@compiled_only
+def test_long_compilations_are_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
+    with caplog.at_level(logging.WARNING, logger="wakeful"):
+        assert compiling.specialised(numba.njit(add), "Adder", 1.0, 2.0)(1.0, 2.0) == 3.0
+    assert "compiling Adder" in caplog.text
+
+
+@compiled_only
+def test_short_compilations_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    compiling.specialised(numba.njit(add), "Adder", 1.0, 2.0)
+    assert not caplog.text
+
+
+@compiled_only
+def test_without_a_writable_folder_code_is_compiled_anew(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(function: Any) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(compile_cache, "CompileResultCacheImpl", refuse)
+    say_once.cache_clear()
+    assert compiling.bind(add, "add", True)(1.0, 2.0) == 3.0
+    assert "cannot be kept on disk" in caplog.text
+
+
+@compiled_only
+def test_a_users_kernels_are_kept_if_they_say_so() -> None:
+    assert not compiling.may_cache(numba.njit(add))
+    assert compiling.may_cache(numba.njit(cache=True)(add))
+    assert compiling.may_cache(wk.SIExp3().kernels.law)
+
+
+def test_bound_templates_do_not_share_their_names() -> None:
+    def template() -> Any:
+        return value  # type: ignore[name-defined]  # noqa: F821
+
+    one, two = (compiling.bind(template, f"t{n}", False, value=n) for n in (1, 2))
+    assert (one(), two()) == (1, 2)
+
+
+def test_many_rounds_take_no_more_memory_than_few() -> None:
+    policy = wk.SIExp3()
+    state = policy.start(6)
+    awake, losses = np.ones((1000, 6), np.bool_), np.zeros((1000, 6))
+    arrays = [id(array) for array in state]
+    for _ in range(3):
+        wk.play(policy, awake, losses, np.random.default_rng(0), state)
+    assert [id(array) for array in state] == arrays
+    assert sum(array.nbytes for array in state) == 6 * 6 * 8 + 2 * 8 + 8

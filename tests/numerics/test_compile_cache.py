@@ -1,0 +1,174 @@
+"""Compiled code on disk is that of the same kernels, or is not used; and no trouble with it is fatal."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from wakeful.numerics import compile as compiling
+from wakeful.numerics import compile_cache
+from wakeful.numerics.fingerprint import say_once
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
+
+OWN = """
+import os
+from dataclasses import dataclass
+from typing import NamedTuple
+import numba, numpy as np, wakeful as wk
+
+SCALE = float(os.environ.get("SCALE", "0.5"))
+
+class State(NamedTuple):
+    counts: object
+
+def made(helper):
+    @numba.njit(cache=True)
+    def law(parameters, state, awake, p):
+        p[awake[0]] = parameters.left * helper(SCALE)
+    return law
+
+@numba.njit(cache=True)
+def helper(x):
+    return x * SCALE
+
+@numba.njit(cache=True)
+def learn(parameters, state, awake, p, arm, memo, loss):
+    pass
+
+KERNELS = wk.Kernels(made(helper), learn)
+
+class Own(wk.Policy):
+    kernels = KERNELS
+    def start(self, n_arms):
+        return State(np.zeros(n_arms))
+
+@dataclass(frozen=True)
+class One(Own):
+    left: float = 0.9
+    right: float = 0.1
+
+@dataclass(frozen=True)
+class Two(Own):
+    right: float = 0.1
+    left: float = 0.9
+
+Two.__qualname__ = "One"
+
+if __name__ == "__main__":
+    for policy in (One(), Two()):
+        print(policy.probabilities(policy.start(1), np.ones(1, bool))[0])
+"""
+
+
+def run(folder: Path, **environment: str) -> list[float]:
+    """What the laws of a user's policies say in a process of their own."""
+    (folder / "own.py").write_text(OWN)
+    where = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    found = subprocess.run([sys.executable, folder / "own.py"], env=where, capture_output=True, check=True, text=True)
+    return [float(line) for line in found.stdout.split()]
+
+
+def test_fields_globals_and_helpers_belong_to_the_name_and_addresses_do_not(tmp_path: Path) -> None:
+    half, files = run(tmp_path), set(tmp_path.rglob("*.wakeful"))
+    assert half == pytest.approx([0.9 * 0.25] * 2)
+    assert len(files) == 2
+    assert run(tmp_path) == half
+    assert set(tmp_path.rglob("*.wakeful")) == files
+    assert run(tmp_path, SCALE="0.25") == pytest.approx([0.9 * 0.0625] * 2)
+
+
+@pytest.mark.parametrize("second", [np.append(np.zeros(1999), 1.0), np.full(2000, 1e-12)])
+def test_kernels_over_arrays_that_print_alike_are_told_apart(second: Any) -> None:
+    def made(table: Any) -> Any:
+        return numba.njit(lambda: table[1999])
+
+    entries = [compiling.bind(call, "total", True, table=made(t)) for t in (np.zeros(2000), second)]
+    assert [entry() for entry in entries] == [0.0, second[1999]]
+    assert entries[0].py_func.__qualname__ != entries[1].py_func.__qualname__
+
+
+def call() -> Any:
+    return table()  # type: ignore[name-defined]  # noqa: F821
+
+
+def add(a: float, b: float) -> float:
+    return a + b
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where compiled code is kept in this test."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    say_once.cache_clear()
+    yield tmp_path
+    say_once.cache_clear()
+
+
+def added() -> tuple[float, int]:
+    """What the compiled sum is, and whether it came from disk."""
+    entry = compiling.bind(add, "add", True)
+    return entry(1.0, 2.0), sum(entry.stats.cache_hits.values())
+
+
+def test_damaged_files_are_compiled_again(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert added() == (3.0, 0)
+    assert added() == (3.0, 1)
+    (path,) = folder.rglob("*.wakeful")
+    data = path.read_bytes()
+    places = (0, compile_cache.SIZE, len(data) // 2, len(data) - 1)
+    flipped = [data[:n] + bytes([data[n] ^ 64]) + data[n + 1 :] for n in places]
+    for contents in (data[:0], data[: len(data) // 2], *flipped):
+        path.write_bytes(contents)
+        assert added() == (3.0, 0)
+        assert added() == (3.0, 1)
+    assert caplog.text.count("cannot be used") == 1
+
+
+def test_a_full_disk_is_said_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with caplog.at_level(logging.WARNING, logger="wakeful"):
+        assert [added(), added()] == [(3.0, 0)] * 2
+    assert caplog.text.count("cannot be kept on disk") == 1
+    assert "No space left" in caplog.text
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_folder_in_the_way_is_not_fatal(folder: Path) -> None:
+    assert added() == (3.0, 0)
+    (path,) = folder.rglob("*.wakeful")
+    path.unlink()
+    path.mkdir()
+    assert added() == (3.0, 0)
+
+
+def test_files_of_an_entry_can_be_forgotten(folder: Path) -> None:
+    entry = compiling.bind(add, "add", True)
+    assert entry(1.0, 2.0) == 3.0
+    entry._cache.disable()
+    entry.recompile()
+    assert not list(folder.rglob("*.wakeful"))
+    entry._cache.enable()
+    entry.recompile()
+    assert len(list(folder.rglob("*.wakeful"))) == 1
+
+
+def test_what_cannot_be_identified_is_not_kept(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    entries = [compiling.bind(add, "add", True, extra=(n for n in [1])) for _ in range(2)]
+    assert [entry(1.0, 2.0) for entry in entries] == [3.0, 3.0]
+    assert not list(folder.rglob("*.wakeful"))
+    assert caplog.text.count("not kept on disk") == 1

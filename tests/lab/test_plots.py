@@ -14,7 +14,6 @@ import wakeful as wk
 from pages import contrast, night_colours
 from wakeful.lab import plots
 from wakeful.lab.results import Results, growth_exponent
-from wakeful.lab.unit import laws as laws_of
 from wakeful.paper import report
 from wakeful.paper.experiments import (
     EXP3G,
@@ -109,34 +108,9 @@ def test_every_label_of_the_report_has_a_place_of_its_own() -> None:
         assert len(set(places)) == len(places), experiment.id
 
 
-def test_a_heat_map_shows_every_switch(results: Results) -> None:
-    figure = plots.internal_heat_map(results, "UCB", names=["a", "b", "c"])
-    assert np.array_equal(np.asarray(figure.axes[0].images[0].get_array()), results.internal[1])
-    assert {"a", "b", "c"} <= set(words(figure))
-    for draw in (plots.internal_heat_map, lambda results, name: plots.regret_curves(results, policies=[name])):
-        with pytest.raises(ValueError, match="policy must be one of"):
-            draw(results, "nobody")
-    without = wk.simulate(wk.Uniform(), wk.worlds.Dependent(), 50, 2, regrets=("policy",))
-    with pytest.raises(ValueError, match="results must be of a simulation with regrets"):
-        plots.internal_heat_map(without, "Uniform()")
-
-
-def test_a_strip_shows_who_is_awake_and_who_is_played() -> None:
-    block = next(wk.worlds.MarkovSleep(4).blocks(np.random.default_rng(0), 50))
-    choices = wk.play(wk.Uniform(), block.awake, block.losses, np.random.default_rng(1))
-    figure = plots.availability_strip(block.awake, choices)
-    assert np.asarray(figure.axes[0].lines[0].get_ydata()).tolist() == choices.tolist()
-
-
-def test_laws_over_time_have_a_panel_for_each_set() -> None:
-    marks, laws = laws_of(wk.SIExp3(), wk.worlds.Dependent(), 500, seed=1)
-    assert set(laws) == {(0, 1), (0, 1, 2), (0, 2), (1, 2)}
-    for members, law in laws.items():
-        assert law.shape == (marks.size, 3)
-        assert np.allclose(law[:, list(members)].sum(axis=1), 1.0)
-    figure = plots.probabilities_over_time(laws, marks, names=["a", "b", "c"])
-    assert len(figure.axes) == 4
-    assert "awake: a, b, c" in words(figure)
+def test_a_curve_of_nobody_is_refused(results: Results) -> None:
+    with pytest.raises(ValueError, match="policy must be one of"):
+        plots.regret_curves(results, policies=["nobody"])
 
 
 def lines(axes: Any) -> dict[str, tuple[str, Any]]:

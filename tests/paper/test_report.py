@@ -35,7 +35,7 @@ def sections() -> tuple[Section, ...]:
     """Return what a report has: figures of every kind, narrow and wide, a table wider than a phone, and terms."""
     numbers = tuple(f"{n},000 [1, 2]" for n in range(9))
     table = Table("regrets", ("policy", *("mean" for _ in numbers)), (("SI-EXP3", *numbers), (NASTY, *numbers)))
-    names = ("relations", "curves", "heat", "strip", "wide")
+    names = ("relations", "curves", "slopes", "gaps", "wide")
     pictures = tuple(
         Picture(name, f"What {name} shows, {NASTY}", f'"{name}" & more', "How it was made.", name == "wide")
         for name in names
@@ -58,8 +58,8 @@ def draw(folder: Path) -> None:
     figures = {
         "relations": plots.relation_diagram({"a": "internal", "b": "external"}, arrows, "<Figure> & 1"),
         "curves": plots.curve_panels([("one", results), ("two", results)], "policy"),
-        "heat": plots.internal_heat_map(results, "UCB"),
-        "strip": plots.availability_strip(np.eye(4, dtype=np.bool_), np.arange(4)),
+        "slopes": plots.regret_curves(results, "internal", loglog=True),
+        "gaps": plots.exploitability_curves(np.array([10, 100]), {"self-play": np.array([[0.5, 0.1]])}),
         "wide": plots.curve_panels([(str(n), results) for n in range(3)], columns=3),
         "wide-narrow": plots.curve_panels([(str(n), results) for n in range(3)]),
     }

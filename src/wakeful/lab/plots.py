@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -19,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from wakeful import atomic
 from wakeful.inputs import must_be, one_of
 from wakeful.lab.results import Results, checked_figure, growth_exponent
-from wakeful.numerics.arrays import Floats, Mask
+from wakeful.numerics.arrays import Floats
 
 # Colours that people with any kind of colour vision can tell apart (Okabe and Ito, with a darker yellow, and purple for
 # light blue, since those two are hard to see on white), and dashes for those without any.
@@ -35,7 +34,6 @@ OURS = {"siexp3": 0, "sparringsiexp3": 0, "sbexp3": 5, "uniform": 6, "persetslee
 PLACES |= OURS  # in darker colours than the paper's, and drawn thicker
 THIN, THICK = 1.5, 2.1
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"
-ON_DARK, ON_LIGHT = "#FEFEFE", "#111111"  # words on a coloured ground: the same by day and by night
 MINUS = "\N{MINUS SIGN}"
 WIDTH = 4.8  # inches: 346 points, so that a point is about a pixel of a phone
 STYLE: Any = {
@@ -182,78 +180,11 @@ def relation_diagram(nodes: Mapping[str, str], arrows: Sequence[Arrow], title: s
 
 
 @styled
-def internal_heat_map(results: Results, policy: str, names: Sequence[str] | None = None) -> Figure:
-    """Draw the mean internal regret R(i -> j) at the last round: red where playing j instead of i would have paid."""
-    if policy not in results.policies:
-        raise ValueError(must_be("policy", f"one of {', '.join(results.policies)}", policy))
-    matrix = results.internal[list(results.policies).index(policy)]
-    if not matrix.size:
-        raise ValueError(must_be("results", "of a simulation with regrets=('internal', ...)", list(results.regrets)))
-    labels = names or [str(k) for k in range(len(matrix))]
-    figure, axes = _canvas(4.4)
-    axes.grid(False)
-    reach = max(float(matrix.max()), 0.02 * float(-matrix.min()), 1e-9)  # losses avoided must not drown regrets
-    image = axes.imshow(matrix, cmap="RdBu_r", norm=TwoSlopeNorm(0.0, -reach, reach), interpolation="nearest")
-    for i, row in enumerate(matrix):
-        for j, value in enumerate(row):
-            if i != j and len(matrix) <= 12:
-                shade = ON_DARK if abs(value) > 0.6 * reach else ON_LIGHT
-                axes.text(j, i, f"{value:,.0f}".replace("-", MINUS), ha="center", va="center", fontsize=8, color=shade)
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_xlabel("arm j, had it been played instead")
-    axes.set_ylabel("arm i, played")
-    axes.set_title(f"{policy}: internal regret i to j", loc="left")
-    figure.colorbar(image, ax=axes, label="regret (cumulative)", shrink=0.85, extend="min")
-    return figure
-
-
-@styled
-def availability_strip(awake: Mask, choices: Any = None, names: Sequence[str] | None = None) -> Figure:
-    """Draw who is awake over the rounds, one line for each arm, and a mark where it was played."""
-    n_arms = awake.shape[1]
-    figure, axes = _canvas(0.9 + 0.3 * n_arms)
-    axes.grid(False)
-    axes.imshow(awake.T, aspect="auto", cmap="Blues", vmin=0, vmax=2, interpolation="nearest")
-    if choices is not None:
-        played = np.asarray(choices) >= 0
-        axes.plot(np.flatnonzero(played), np.asarray(choices)[played], "|", color=COLOURS[1], markersize=6)
-    axes.set_yticks(range(n_arms), names or [str(k) for k in range(n_arms)])
-    axes.set_xlabel("rounds")
-    axes.set_ylabel("arm")
-    axes.set_title("awake (blue)" + (" and played (orange)" if choices is not None else ""), loc="left")
-    return figure
-
-
-@styled
-def probabilities_over_time(
-    laws: dict[tuple[int, ...], Floats], rounds: Any, names: Sequence[str] | None = None
-) -> Figure:
-    """Draw, for each awake set, how its law moves: stacked shares of its arms over the rounds."""
-    figure, panels = _panels(len(laws), 1, 1.6)
-    for axes, (members, law) in zip(panels, laws.items(), strict=True):
-        labels = [names[k] if names else str(k) for k in members]
-        shown = [law[:, k] for k in members]
-        axes.stackplot(rounds, shown, labels=labels, colors=[COLOURS[k % len(COLOURS)] for k in members])
-        axes.set_ylim(0, 1)
-        axes.set_ylabel("probability")
-        axes.set_title("awake: " + ", ".join(labels), loc="left")
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-@styled
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the ending of `path` says in which format. The same figure gives the same bytes."""
     ending = checked_figure("path", path).suffix[1:].lower()
     with atomic.replacing(path) as file:
         figure.savefig(file, format=ending, metadata=UNDATED[ending])
-
-
-def _canvas(height: float) -> tuple[Figure, Any]:
-    """Return an empty figure in our style; no window system is touched."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    return figure, figure.subplots()
 
 
 def _panels(count: int, columns: int, height: float) -> tuple[Figure, list[Any]]:

@@ -16,12 +16,11 @@ from wakeful.duels.policy import step
 from wakeful.inputs import must_be
 from wakeful.lab.bandit_unit import bandit_rounds
 from wakeful.lab.duel_unit import DuelTally, duel_regrets
-from wakeful.numerics.arrays import Floats, Ints
+from wakeful.numerics.arrays import Floats
 from wakeful.numerics.fingerprint import NotIdentifiedError, fingerprint, say_once
 from wakeful.policies.play import runner
-from wakeful.policies.policy import Policy, a_policy
 from wakeful.regret.tally import Tally
-from wakeful.worlds import AdaptiveWorld, World
+from wakeful.worlds import AdaptiveWorld
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld
 
 CELLS = 1 << 16  # rounds times arms in a block: small enough for the cache of a core
@@ -121,36 +120,6 @@ def compile_for(unit: Unit) -> None:
         step(unit.policy, "play", unit.policy.start(n_arms, unit.world.size), n_arms)
     else:
         runner(unit.policy, unit.policy.start(n_arms), n_arms)
-
-
-def laws(
-    policy: Policy, world: World, rounds: int, seed: int = 0, points: int = 100, most_sets: int = 12
-) -> tuple[Ints, dict[tuple[int, ...], Floats]]:
-    """Return some rounds of one run, and the policy's law at those rounds for awake sets of the world.
-
-    Parameters:
-        policy: what plays
-        world: where
-        rounds: T
-        seed: of the run
-        points: at how many rounds to ask
-        most_sets: how many awake sets, the most frequent ones
-    """
-    a_policy(policy)
-    if not isinstance(world, World) or (world.length is not None and world.length < rounds):
-        raise ValueError(must_be("world", f"one with {rounds} rounds that does not look at the learner", world))
-    world_stream, learner_stream = streams(seed, 0)
-    state = policy.start(world.n_arms)
-    play_on = runner(policy, state, world.n_arms)
-    marks = np.unique(np.linspace(1, rounds, points).astype(np.int64))
-    block = next(world.blocks(world_stream, rounds))
-    sets, counts = np.unique(block.awake, axis=0, return_counts=True)
-    sets = sets[np.argsort(-counts, kind="stable")[:most_sets]]
-    found = np.empty((len(sets), marks.size, world.n_arms))
-    for n, (start, stop) in enumerate(zip(np.append(0, marks[:-1]), marks, strict=True)):
-        play_on(block.awake[start:stop], block.losses[start:stop], learner_stream)
-        found[:, n] = [policy.probabilities(state, row) for row in sets]
-    return marks, {tuple(np.flatnonzero(row).tolist()): law for row, law in zip(sets, found, strict=True)}
 
 
 def streams(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generator]:

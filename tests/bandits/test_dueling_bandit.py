@@ -479,7 +479,7 @@ def test_files_with_wins_below_zero_are_refused(tmp_path: Path) -> None:
     bandit = arena()
     bandit._wins[0, 1] = -1.0
     bandit.save(tmp_path / "arena.wakeful")
-    with pytest.raises(ValueError, match="state must be one that"):
+    with pytest.raises(ValueError, match="state must be one whose win_matrix holds"):
         wk.DuelingBandit.load(tmp_path / "arena.wakeful")
 
 

@@ -293,5 +293,5 @@ def test_thompson_sampling_counts_a_huge_weight_as_one_observation() -> None:
 
 def test_uniform_play_stays_uniform_whatever_happens() -> None:
     bandit = Bandit(Uniform(), 3, seed=13)
-    bandit.update(unlikely(bandit, 0, FLOOR, 0.5), loss=1.0)
+    bandit.update(unlikely(bandit, 0, FLOOR, 0.0), loss=1.0)
     np.testing.assert_array_equal(bandit.probabilities([0, 2]), [0.5, 0.0, 0.5])

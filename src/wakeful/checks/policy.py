@@ -23,8 +23,9 @@ from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.decision import Decision
 from wakeful.policies.play import play
-from wakeful.policies.policy import Policy, a_policy, fitting_state
+from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe, kinds, subclasses
+from wakeful.policies.state_ranges import refuse_out_of_range
 
 EXACT = 1e-9  # laws that should be the same differ by rounding only
 WORST_CASE_ROUNDS = 20_000
@@ -86,7 +87,7 @@ def check_state(policy: Policy) -> None:
         require(not np.shares_memory(a, b), f"start must make state.{name} anew")
     size = sum(array.nbytes for array in state)
     bandit = _run(policy, 500)
-    fitting_state(policy, bandit.state, N_ARMS)
+    refuse_out_of_range(bandit.state, policy.ranges)
     if not policy.grows:
         require(sum(array.nbytes for array in bandit.state) == size, "the state must not grow")
 
@@ -186,7 +187,7 @@ def check_worst_case(policy: Policy) -> None:
         _assert_law(bandit.probabilities(row), row)
     for array in bandit.state:
         require(np.isfinite(array).all(), "the state must stay finite")
-    fitting_state(policy, bandit.state, N_ARMS)
+    refuse_out_of_range(bandit.state, policy.ranges)
 
 
 def check_one_arm(policy: Policy) -> None:

@@ -19,7 +19,8 @@ import pytest
 import wakeful as wk
 from wakeful.lab.unit import Unit
 from wakeful.numerics import compile, sources
-from wakeful.numerics.fingerprint import NotIdentifiedError, fingerprint, say_once
+from wakeful.numerics.fingerprint import fingerprint, say_once
+from wakeful.numerics.sources import NotIdentifiedError
 from wakeful.worlds import Dependent, Stochastic
 
 
@@ -46,6 +47,21 @@ class Swapped(NamedTuple):
 
 
 Swapped.__qualname__ = Swapped.__name__ = "Pair"
+
+
+class Labelled(np.ndarray[Any, Any]):
+    """Numbers with a label."""
+
+    label: int
+
+    def __new__(cls, label: int) -> "Labelled":
+        made = np.zeros(2).view(cls)
+        made.label = label
+        return made
+
+
+def masked(*mask: bool) -> Any:
+    return np.ma.array([1e20, 1e20], mask=mask)
 
 
 def nested(word: str) -> Any:
@@ -83,6 +99,8 @@ DIFFERENT: list[tuple[str, Any, Any]] = [
     ("nested lists", [[1], 2], [[1, 2]]),
     ("sets", {1, 2}, {1, 3}),
     ("streams", np.random.default_rng(0), np.random.default_rng(1)),
+    ("arrays with more in them", Labelled(1), Labelled(2)),
+    ("masks", masked(True, False), masked(False, True)),
     ("objects in arrays", np.array([[1], None], object), np.array([[2], None], object)),
 ]
 
@@ -160,7 +178,7 @@ def test_another_process_finds_the_same() -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of our files, to be edited."""
-    folder = Path(sources.__file__).parent
+    folder = Path(wk.__file__).parent
     copy = tmp_path / "wakeful"
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
     found = list(Path(sources.__file__).relative_to(folder).parts)
@@ -175,6 +193,8 @@ def clear() -> None:
     """Forget what files hold."""
     sources.our_code.cache_clear()
     sources._file.cache_clear()
+    sources.at_import.clear()
+    sources.at_import.update(sources.stamps())
 
 
 def key(policy: Any = None, world: Any = None) -> str | None:
@@ -189,18 +209,34 @@ def edit(path: Path) -> None:
 
 
 def test_an_edit_counts_where_results_depend_on_it(package: Path) -> None:
-    parts = {"stationary": "solve", "tally": "Tally", "units": "run_unit", "worlds.paper": "Dependent"}
-    for module, name in parts.items():
+    for file in ("numerics/stationary.py", "regret/tally.py", "lab/unit.py", "worlds/paper.py", "policies/si_exp3.py"):
         before = key()
-        edit(package.joinpath(*import_module(f"wakeful.{module}").__name__.split(".")[1:]).with_suffix(".py"))
-        assert key() != before, f"{name} in {module}"
+        edit(package / file)
+        assert key() != before, file
 
 
 def test_an_edit_of_the_command_line_the_plots_or_the_paper_does_not(package: Path) -> None:
     before = key()
-    for path in [package / "cli.py", package / "plots.py", package / "__init__.py", *(package / "paper").glob("*.py")]:
+    files = ["lab/plots.py", "lab/simulate.py", "bandits/bandit.py", "__init__.py"]
+    for path in [package / file for file in files] + [
+        *(package / "cli").glob("*.py"),
+        *(package / "paper").glob("*.py"),
+    ]:
         edit(path)
     assert key() == before
+
+
+def test_a_file_that_was_changed_after_it_was_imported_is_not_the_code_that_runs(
+    package: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    say_once.cache_clear()
+    before = key()
+    edit(package / "numerics" / "stationary.py")
+    sources.our_code.cache_clear()
+    unit = Unit(wk.SIExp3(), Dependent(), 10, 0, 0, 1, ("policy",), (10,))
+    assert before is not None
+    assert unit.key is None
+    assert "are not stored: stationary.py was changed after it was imported" in caplog.text
 
 
 WORLD = """
@@ -244,6 +280,30 @@ def test_a_store_knows_kernels_of_other_files(tmp_path: Path, monkeypatch: pytes
     after = key(own.Own()), key(own.Late())
     assert after[0] != before[0]
     assert after[1] != before[1]
+
+
+PASSED_ON = {
+    "a closure": "import own_parts as m\n    def inner(): return m.part(x)\n    return inner()",
+    "another name": "m = own_parts\n    return [m.part(y) for y in x]",
+    "another function": "return other().part(x)",
+    "a name in quotes": "return getattr(own_parts, 'part')(x)",
+}
+
+
+@pytest.mark.parametrize("how", PASSED_ON)
+def test_parts_of_modules_count_however_they_are_reached(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_parts", raising=False)
+    (tmp_path / "own_parts.py").write_text("def part(x): return helper(x)\ndef helper(x): return 1\ndef unused(): pass")
+    parts = import_module("own_parts")
+    it = typed(f"def it(x):\n    {PASSED_ON[how]}", own_parts=parts, other=typed("def it(): return m", m=parts))
+    before = fingerprint(it)
+    monkeypatch.setattr(parts, "unused", 1)
+    assert fingerprint(it) == before
+    monkeypatch.setattr(parts, "helper", typed("def it(x): return 2"))
+    assert fingerprint(it) != before
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from wakeful.inputs import must_be
 from wakeful.lab.bandit_unit import bandit_rounds
 from wakeful.lab.duel_unit import DuelTally, duel_regrets
 from wakeful.numerics.arrays import Floats
-from wakeful.numerics.fingerprint import NotIdentifiedError, fingerprint, say_once
+from wakeful.numerics.fingerprint import fingerprint, say_once
+from wakeful.numerics.sources import NotIdentifiedError
 from wakeful.policies.play import runner
 from wakeful.regret.tally import Tally
 from wakeful.worlds import AdaptiveWorld

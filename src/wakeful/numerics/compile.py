@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numba
 
 from wakeful.numerics.compile_cache import CompileCache, without_caches
-from wakeful.numerics.fingerprint import NotIdentifiedError, fingerprint, say_once, user_kernels
-from wakeful.numerics.sources import is_ours
+from wakeful.numerics.fingerprint import fingerprint, say_once, user_kernels
+from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

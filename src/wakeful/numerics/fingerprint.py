@@ -1,9 +1,10 @@
 """Fingerprints of values and of code: the same in every process, different as soon as anything in them differs.
 
 Numbers and arrays go by their bytes, containers by what they hold, objects by their class and state. A function goes by
-its bytecode, constants, defaults and closure, and by the globals that it names: helpers, kernels, modules, classes,
-each followed in turn. Functions of libraries go by their name and version, ours as `sources` says. No address ever
-counts. What cannot be told apart in this way is refused with `NotIdentifiedError`.
+its bytecode, constants, defaults and closure, and by the globals that it names: helpers, kernels, classes, each
+followed in turn. Of a user's module, every part whose name any of the code mentions counts, since a module may be
+imported and passed on anywhere. Functions of libraries go by their name and version, ours as `sources` says. No address
+ever counts. What cannot be told apart in this way is refused with `NotIdentifiedError`.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from typing import Any, get_origin
 
 import numpy as np
 
-from wakeful.numerics.sources import is_ours, library, our_code
+from wakeful.numerics.sources import NotIdentifiedError, is_ours, library, our_code
 
 log = logging.getLogger("wakeful")
 
@@ -27,11 +28,8 @@ CODE = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount")
 SKIPPED = frozenset({"_abc_impl", "__dataclass_fields__", "__dataclass_params__", "__doc__"})  # say nothing of results
 CACHED = type(cache(len))
+PLAIN_ARRAYS = (np.ndarray, np.memmap)  # those of other classes may hold more than numbers
 WRAPPERS = (property, staticmethod, classmethod, cached_property)
-
-
-class NotIdentifiedError(TypeError):
-    """A value that cannot be told apart from others like it."""
 
 
 def fingerprint(*values: Any) -> str:
@@ -53,6 +51,7 @@ def _walked(values: tuple[Any, ...]) -> "_Walk":
     walk = _Walk()
     try:
         walk.each("values", values)
+        walk.parts_of_modules()
     except RecursionError:
         raise NotIdentifiedError("the code goes too deep to be followed") from None
     return walk
@@ -71,6 +70,8 @@ class _Walk:
         self.found = hashlib.sha256()
         self.seen: dict[Any, int] = {}
         self.alive: list[Any] = []  # so that no address is used again for something else
+        self.names: set[str] = set()  # that code mentions, also as text: `getattr` takes one
+        self.modules: dict[str, ModuleType] = {}  # of a user's, that code mentions
 
     def write(self, kind: str, *parts: str | bytes) -> None:
         """Add what something is, in words that cannot be mistaken for other words."""
@@ -103,6 +104,8 @@ class _Walk:
         elif isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
             shape = "generic" if isinstance(value, np.generic) else str(value.shape)
             self.write("array", type(value).__name__, str(value.dtype.descr), shape, value.tobytes())
+            if type(value) not in PLAIN_ARRAYS and isinstance(value, np.ndarray):
+                self.each("more", [type(value), vars(value)])
         elif type(value) is tuple:
             self.each("tuple", value)
         elif type(value) in (set, frozenset):
@@ -143,7 +146,7 @@ class _Walk:
             parts = ("fget", "fset", "fdel", "__func__", "func")
             self.each(type(value).__name__, [getattr(value, part, None) for part in parts])
         elif isinstance(value, ModuleType):
-            self.module(value, None)
+            self.module(value)
         elif hasattr(value, "py_func"):
             self.kernel(value)
         elif isinstance(value, CACHED):
@@ -179,36 +182,34 @@ class _Walk:
                 self.code(constant, names)
             else:
                 self.value(constant)
-        mentioned = sorted(set(code.co_names))
-        for name in mentioned:
+        words = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str))}
+        self.names |= words
+        for name in sorted(words):
             if name in names and not _special(name):
                 self.write("global", name)
-                self.mentioned(names[name], mentioned)
+                self.value(names[name])
         for name, module in _imported(code, names):
             self.write("import", name)
-            self.mentioned(module, mentioned)
+            self.value(module)
 
-    def mentioned(self, value: Any, names: Iterable[str]) -> None:
-        """Add a global; of a module, what is used of it."""
-        if isinstance(value, ModuleType):
-            self.module(value, names)
-        else:
-            self.value(value)
+    def module(self, module: ModuleType) -> None:
+        """Add a module: a known one by its version; what is used of a user's is seen at the end."""
+        if not self.known("module", module.__name__, ""):
+            self.write("module", module.__name__)
+            self.modules[module.__name__] = module
 
-    def module(self, module: ModuleType, names: Iterable[str] | None) -> None:
-        """Add a module: a known one by its version, of a user's the parts with these names."""
-        if self.known("module", module.__name__, ""):
-            return
-        if names is None:
-            raise NotIdentifiedError(f"it is not known what is used of the module {module.__name__}")
-        self.write("module", module.__name__)
-        place = (id(module), *names)
-        if place not in self.seen:
-            self.seen[place] = len(self.seen)
-            for name in names:
-                if name in vars(module) and not _special(name):
-                    self.write("attribute", name)
-                    self.mentioned(vars(module)[name], names)
+    def parts_of_modules(self) -> None:
+        """Add every part of a user's module that any code met so far mentions, and so on with the code of the parts."""
+        done: set[tuple[str, str]] = set()
+        while (
+            new := {(module, name) for module, held in self.modules.items() for name in self.names & set(vars(held))}
+            - done
+        ):
+            done |= new
+            for module, name in sorted(new):
+                if not _special(name):
+                    self.write("part", module, name)
+                    self.value(vars(self.modules[module])[name])
 
     def cls(self, cls: type) -> None:
         """Add a class: fields of a named tuple in their order; a user's class with all that it and its bases define."""

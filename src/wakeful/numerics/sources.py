@@ -1,7 +1,8 @@
 """Where code comes from: a package that is told apart by its version, a file of ours, or a user's own code.
 
 A file of ours is told apart by its text and the text of every file of ours that it imports, directly or not. So the
-results of a policy depend on the files it needs, and never on the command line, the plots or the paper.
+results of a policy depend on the files it needs, and never on the command line, the plots or the paper. A file that was
+changed after this process imported the package says nothing of the code that runs here, and is refused.
 """
 
 import hashlib
@@ -17,6 +18,10 @@ BY_VERSION = frozenset({"numpy", "numba", "llvmlite", "scipy"})  # large, and re
 _IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+({PACKAGE}[\w.]*)(?:[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*))?", re.M)
 
 
+class NotIdentifiedError(TypeError):
+    """A value, or code, that cannot be told apart from others like it."""
+
+
 def is_ours(module: str) -> bool:
     """Whether a module is one of the package's."""
     return module.partition(".")[0] == PACKAGE
@@ -30,6 +35,10 @@ def our_code(module: str) -> str:
     while pending:
         path = _file(pending.pop())
         if path is not None and path not in found:
+            if _stamp(path) != at_import.get(path):
+                raise NotIdentifiedError(
+                    f"{path.name} was changed after it was imported (a new process takes it as it is)"
+                )
             found[path] = None
             pending += _imports(path.read_text("utf-8"))
     # By content alone, in any order: where a file is makes no difference to what it does.
@@ -83,3 +92,17 @@ def _file(module: str) -> Path | None:
     path = Path(__file__).parent.parent.joinpath(*module.split(".")[1:])
     candidates = (path.with_suffix(".py"), path / "__init__.py")
     return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file does."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
+
+
+def stamps() -> dict[Path, tuple[int, ...]]:
+    """Return the stamp of every file of ours."""
+    return {path: _stamp(path) for path in Path(__file__).parent.parent.rglob("*.py")}
+
+
+at_import = stamps()

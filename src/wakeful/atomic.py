@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: beside their place first, and put there in one step."""
+"""Write files atomically: to a temporary file in the same folder first, which then replaces the old file."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file in UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, atomically."""
     with replacing(path) as file:
         file.write(text.encode())
 

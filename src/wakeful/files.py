@@ -1,4 +1,4 @@
-"""Bandits on disk: one zip file with a readable header and plain arrays, written whole or not at all."""
+"""Bandits on disk: one zip file with a readable header and plain arrays, written atomically."""
 
 import io
 import json

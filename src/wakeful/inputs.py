@@ -75,7 +75,7 @@ def numbers(name: str, value: Any, rule: str) -> NDArray[np.float64]:
 
 
 def truths(name: str, value: Any, rule: str) -> NDArray[np.bool_]:
-    """Return `value` as an array of truth values, if it is one."""
+    """Return `value` as an array of booleans, if it is one."""
     return _array(name, value, rule, "b")
 
 

@@ -852,7 +852,7 @@ JUNK: Any = some.recursive(
     max_leaves=8,
 )
 NAMED: Any = some.lists(some.sampled_from(["a", "b", 0, 1, 1.0, True, "x"]), max_size=5)
-MIXED = ["a", "b", 0, 1]  # truth values are numbers to a dictionary
+MIXED = ["a", "b", 0, 1]  # booleans are numbers to a dictionary
 
 
 def legitimate(bandit: Bandit, decision: Any) -> bool:

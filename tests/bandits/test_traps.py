@@ -46,7 +46,7 @@ def world(rounds: int, n_arms: int, seed: int) -> tuple[Mask, Floats]:
 
 
 def assert_law(p: Floats, awake: Any = None) -> None:
-    """Non-negative, finite, zero on sleepers, summing to one."""
+    """Non-negative, finite, zero on arms that are asleep, summing to one."""
     assert (p >= 0.0).all(), p
     assert math.fsum(p) == pytest.approx(1.0, abs=1e-9), p
     assert awake is None or not p[~np.asarray(awake)].any(), p

@@ -57,14 +57,17 @@ FAULTS = {
     "on sleepers": Fault(
         lambda: broken.Faulty(broken.ON_SLEEPERS),
         suite.check_law,
-        "zero on sleepers, summing to one",
+        "zero on arms that are asleep, summing to one",
         alone=False,
     ),
     "negative": Fault(
-        lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must be a law: non-negative", alone=False
+        lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must be probabilities: non-negative", alone=False
     ),
     "too much": Fault(
-        lambda: broken.Faulty(broken.TOO_MUCH), suite.check_law, "zero on sleepers, summing to one", alone=False
+        lambda: broken.Faulty(broken.TOO_MUCH),
+        suite.check_law,
+        "zero on arms that are asleep, summing to one",
+        alone=False,
     ),
     "impure": Fault(broken.Impure, suite.check_law, "probabilities must not change the state"),
     "fickle": Fault(
@@ -82,7 +85,7 @@ FAULTS = {
     "punctual": Fault(broken.Punctual, suite.check_late_feedback, "non-negative", alone=False),
     "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same decisions in the same order"),
     "infinite": Fault(broken.Doubling, suite.check_worst_case, "the state must stay finite"),
-    "unguarded": Fault(broken.Unguarded, suite.check_worst_case, "a law: non-negative"),
+    "unguarded": Fault(broken.Unguarded, suite.check_worst_case, "probabilities: non-negative"),
     "hesitant": Fault(broken.Hesitant, suite.check_one_arm, "an arm awake alone must be played"),
     "unwelcoming": Fault(broken.Unwelcoming, suite.check_one_arm, "non-negative"),
     "partial": Fault(broken.Partial, suite.check_relabelling, "under other labels"),

@@ -49,7 +49,8 @@ class Impure(EpsilonGreedy):
 
 
 @pytest.mark.parametrize(
-    ("policy", "words"), [(Broken(), "zero on sleepers"), (Impure(), "'law': probabilities must not change")]
+    ("policy", "words"),
+    [(Broken(), "zero on arms that are asleep"), (Impure(), "'law': probabilities must not change")],
 )
 def test_the_suite_says_what_is_wrong(policy: wk.Policy, words: str) -> None:
     with pytest.raises(AssertionError, match=words):

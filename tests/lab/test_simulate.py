@@ -391,7 +391,7 @@ def test_an_adaptive_world_is_asked_for_no_more_rounds_than_there_are() -> None:
         (BOTH, [np.nan, 0.0], "losses must be"),
         (BOTH, [0.0], "losses must be"),
         (BOTH, ["0", "1"], "losses must be"),
-        ([True, np.nan], [0.0, 0.0], "awake must be 2 truth values"),
+        ([True, np.nan], [0.0, 0.0], "awake must be 2 booleans"),
         ([1.0, 0.0], [0.0, 0.0], "awake must be"),
         ([False, False], [0.0, 0.0], "awake must be .* true somewhere"),
         ([True], [0.0, 0.0], "awake must be"),

@@ -420,7 +420,7 @@ def test_truth_values_are_a_mask_even_where_an_arm_is_called_one(one: Any) -> No
         assert bandit.choose([False, True]).awake == (1,)
         with pytest.raises(ValueError, match=r"awake must be a mask of shape \(2,\), got \[True\]"):
             bandit.choose([True])
-        with pytest.raises(TypeError, match="which a truth value or None is not, got True"):
+        with pytest.raises(TypeError, match="not a boolean or None, got True"):
             bandit.choose((True, "a"))
         with pytest.raises(ValueError, match=r"decision\.arm must be among the arms"):
             bandit.update(bandit.choose([1])._replace(arm=True), loss=0.5)

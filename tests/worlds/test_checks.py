@@ -63,7 +63,7 @@ class Coins(World):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ("nobody", "'blocks': somebody must be awake in every row, got nobody in row"),
+        ("nobody", "'blocks': at least one arm must be awake in every row, got none in row"),
         ("tuple", "blocks must yield Block"),
         ("shape", r"losses must be of shape \(rounds, 2\), the same for all, got \(1, 1\)"),
         ("columns", "losses must be contiguous"),
@@ -154,7 +154,7 @@ class MirrorRun(AdaptiveRun):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ("nobody", "somebody must be awake in every round"),
+        ("nobody", "at least one arm must be awake in every round"),
         ("large", "losses must be between 0 and 1 where awake"),
         ("global", "the same seed and laws must give the same rounds"),
     ],

@@ -143,7 +143,7 @@ class FoeRun(AdaptiveDuelRun):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ("shape", r"pairs must be a \(3, 3\) array of truth values"),
+        ("shape", r"pairs must be a \(3, 3\) array of booleans"),
         ("uneven", r"P\(j, i\) = 1, got '0.6 \+ 0.6 for \(0, 0\)'"),
         ("global", "'adaptive repeatable': the same seed and choices must give the same rounds"),
     ],

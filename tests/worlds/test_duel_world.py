@@ -150,7 +150,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: BradleyTerry([1, 2], scale=0.0), "scale must be from 1e-100, got 0.0"),
     (lambda: Preferences([[0.5, 0.6]]), r"preferences must be a \(K, K\) array of numbers, got"),
     (lambda: Preferences(P3, "distnct"), r"pairs must be one of 'distinct', 'all', got.*did you mean 'distinct'"),
-    (lambda: Preferences(P3, [[True]]), r"pairs must be a \(3, 3\) array of truth values, got"),
+    (lambda: Preferences(P3, [[True]]), r"pairs must be a \(3, 3\) array of booleans, got"),
     (lambda: Preferences(P3, group_pairs("aab"), size=3), "size must be at most 2, the number of arms or groups"),
     (lambda: CyclicDuels(2), "n_arms must be a whole number from 3, got 2"),
     (lambda: CyclicDuels(win=0.4), "win must be between 1/2 and 1, got 0.4"),
@@ -165,9 +165,9 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: group_pairs("aaa"), r"groups must be the groups of all arms, two different ones at least, got \['a',"),
     (lambda: checked_pairs(ODD), r"pairs must be symmetric, got '\(0, 1\) without \(1, 0\)'"),
     (lambda: checked_pairs(np.zeros((2, 2), bool)), "pairs must be at least one, got"),
-    (lambda: checked_pairs([[True, True]]), r"pairs must be a \(K, K\) array of truth values, got"),
-    (lambda: checked_pairs([[1]]), r"pairs must be a \(K, K\) array of truth values, got"),
-    (lambda: checked_pairs(np.zeros((0, 0), bool)), r"pairs must be a \(K, K\) array of truth values, got"),
+    (lambda: checked_pairs([[True, True]]), r"pairs must be a \(K, K\) array of booleans, got"),
+    (lambda: checked_pairs([[1]]), r"pairs must be a \(K, K\) array of booleans, got"),
+    (lambda: checked_pairs(np.zeros((0, 0), bool)), r"pairs must be a \(K, K\) array of booleans, got"),
     (lambda: check_duel_world(UtilityDuels), r"an instance such as UtilityDuels\(\), not the class itself"),  # type: ignore[arg-type]
     (lambda: check_duel_world("duels"), "world must be a DuelWorld such as"),  # type: ignore[arg-type]
 ]

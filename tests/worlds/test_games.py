@@ -135,11 +135,14 @@ def test_games_compare_and_print() -> None:
         (lambda game: Game(np.array([0.5])), "losses must be a matrix of numbers"),
         (lambda game: Game(np.zeros((0, 3))), "losses must be a matrix of numbers"),
         (lambda game: Game("RPS"), "losses must be a matrix of numbers"),  # type: ignore[arg-type]
-        (lambda game: game.nash([True, False]), "awake_rows must be 3 truth values"),
-        (lambda game: game.nash([1, 0, 1]), "awake_rows must be 3 truth values"),
+        (lambda game: game.nash([True, False]), "awake_rows must be 3 booleans"),
+        (lambda game: game.nash([1, 0, 1]), "awake_rows must be 3 booleans"),
         (lambda game: game.nash(None, [False] * 3), "awake_columns must be true somewhere"),
-        (lambda game: game.exploitability([1.0, 0.5, 0.0], [1.0, 0.0, 0.0]), "row must be a law"),
-        (lambda game: game.exploitability([1.0, 0, 0], [1.0, 0, 0], None, [False, True, True]), "column must be a law"),
+        (lambda game: game.exploitability([1.0, 0.5, 0.0], [1.0, 0.0, 0.0]), "row must be probabilities"),
+        (
+            lambda game: game.exploitability([1.0, 0, 0], [1.0, 0, 0], None, [False, True, True]),
+            "column must be probabilities",
+        ),
         (lambda game: random_game(0, np.random.default_rng(0)), "n_arms must be a whole number from 1"),
     ],
 )
@@ -250,7 +253,7 @@ def test_self_play_repeats_and_leaves_the_seed_alone() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"awake": np.ones((5, 2), bool)}, r"awake must be a \(T, 3\) array of truth values"),
+        ({"awake": np.ones((5, 2), bool)}, r"awake must be a \(T, 3\) array of booleans"),
         ({"awake": np.zeros((5, 3), bool)}, "true somewhere in every row"),
         ({"awake_columns": np.ones((4, 3), bool)}, r"awake_columns must be of shape \(5, 3\)"),
         ({"checkpoints": [2, 2]}, "checkpoints must be rising whole numbers from 1 to 5"),

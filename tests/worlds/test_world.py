@@ -105,9 +105,9 @@ def test_every_world_is_on_the_list() -> None:
         (lambda: BestResponse(rock_paper_scissors(), ((0, 0),)), "sets must be tuples of distinct actions"),
         (lambda: BestResponse(rock_paper_scissors(), (0, 1)), "sets must be tuples of distinct actions"),  # type: ignore[arg-type]
         (lambda: BestResponse(rock_paper_scissors(), ((True,),)), "sets must be tuples of distinct actions"),
-        (lambda: Replay(np.zeros((2, 2), bool), np.zeros((2, 2))), "nobody in row 0"),
+        (lambda: Replay(np.zeros((2, 2), bool), np.zeros((2, 2))), "none in row 0"),
         (lambda: Replay(np.ones((2, 2), bool), np.zeros((2, 3))), r"losses must be of the shape of awake, \(2, 2\)"),
-        (lambda: Replay(np.ones(2, bool), np.zeros(2)), r"awake must be a \(T, K\) array of truth values"),
+        (lambda: Replay(np.ones(2, bool), np.zeros(2)), r"awake must be a \(T, K\) array of booleans"),
         (lambda: Replay(np.ones((1, 1), bool), np.zeros((1, 1)), np.full((1, 1), 2.0)), "expected must be between"),
         (lambda: Replay(np.ones((1, 2), bool), np.zeros((1, 2)), arms=("a", "a")), "arms must be 2 distinct names"),
         (lambda: Stochastic().blocks(7, 1), "rng must be a numpy.random.Generator"),  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from wakeful.inputs import did_you_mean, must_be, whole
 from wakeful.numerics.arrays import Mask
 
 REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
-AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # ways to say who is awake that run no code of the caller's
+AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # awake sets of these types run no code of the caller's
 BOOLEANS = frozenset({bool, np.bool_})
 AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
 
@@ -161,10 +161,10 @@ def _names(arms: Any) -> list[Hashable]:
 
 
 def _a_name(name: Any, what: str = "name") -> Hashable:
-    """Return `name` if it can name an arm: anything hashable that equals itself, but no truth value."""
+    """Return `name` if it can name an arm: any hashable value that equals itself, except a boolean."""
     kind = "a name" if what == "name" else "names"
     if type(name) in BOOLEANS or name is None:
-        raise TypeError(must_be(what, f"{kind}, which a truth value or None is not", name))
+        raise TypeError(must_be(what, f"{kind}, not a boolean or None", name))
     if isinstance(name, np.generic):
         name = name.item()
     try:

@@ -144,7 +144,7 @@ class Bandit(Learner[Policy]):
             raise ValueError(_refusal(decision, answer))
 
     def probabilities(self, awake: Awake = None) -> Floats:
-        """Return the law of the next choice among `awake`: length K, exactly 0.0 on sleepers; changes nothing."""
+        """Return the probabilities of the next choice, an array of length K, exactly 0.0 if asleep; change nothing."""
         awake = listed(awake)
         with self._lock:
             mask = self._arms.awake(awake)[1]

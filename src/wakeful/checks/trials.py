@@ -26,7 +26,7 @@ def _iid(rng: np.random.Generator) -> tuple[Mask, Floats]:
 
 
 def _dependent(rng: np.random.Generator) -> tuple[Mask, Floats]:
-    """Which arm is good depends on who is awake."""
+    """Which arm is good depends on which arms are awake."""
     sets = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], np.bool_)
     values = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0.5], [1, 1, 0.5, 0]], np.float64)
     which = rng.integers(len(sets), size=BOUND_ROUNDS)

@@ -56,7 +56,7 @@ class DoubleThompson(KeepsWins, DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_thompson_law, pair_learn, pair_remember)
 
 

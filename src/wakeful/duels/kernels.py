@@ -103,7 +103,7 @@ def _fill(parameters: Any, state: Any, pairs: Mask, uniforms: Floats, pick: Pick
         if not (abs(total - 1.0) <= CLOSE and everywhere == total):
             return m
         pick.arms[m], pick.memos[m] = draw(p, awake, uniforms[2 * m + 1])
-    for m in range(size):  # only now: a decision counts whole or not at all
+    for m in range(size):  # only now, when all arms are drawn: a decision is counted as a whole or not at all
         awake, coin = pick.awake[m, : pick.sizes[m]], pick.memos[m]
         pick.memos[m] = remember(parameters, state, awake, pick.arms[:m], pick.laws[m], pick.arms[m], coin)
     return -1
@@ -122,7 +122,7 @@ def _choose(pairs: Mask, uniforms: Floats, pick: Pick, fields: tuple[Any, ...]) 
 def fault(pick: Pick, allowed: Mask, probabilities: Floats) -> int:
     """Return what is wrong: `FINE` if every law is one on the arms `allowed` and can have drawn its arm.
 
-    Who was awake is filled in from `allowed`, (M, K) truth values.
+    The awake arms are filled in from `allowed`, (M, K) booleans.
     """
     for m in range(pick.arms.size):
         p, arm = pick.laws[m], pick.arms[m]

@@ -47,7 +47,7 @@ def group_pairs(groups: Iterable[Any]) -> Mask:
 
 def checked_pairs(pairs: Any, n_arms: int | None = None) -> Mask:
     """Return a mask of pairs, of `n_arms` arms if that is given, else say what is wrong with it."""
-    rule = "a (K, K) array of truth values" if n_arms is None else f"a ({n_arms}, {n_arms}) array of truth values"
+    rule = "a (K, K) array of booleans" if n_arms is None else f"a ({n_arms}, {n_arms}) array of booleans"
     mask = np.ascontiguousarray(truths("pairs", pairs, rule))
     if mask.ndim != 2 or mask.shape != mask.T.shape or mask.size == 0 or n_arms not in {None, len(mask)}:
         raise ValueError(must_be("pairs", rule, pairs))

@@ -55,7 +55,7 @@ class RelativeMED(KeepsWins, DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_med_law, pair_learn, pair_remember)
 
 

@@ -44,7 +44,7 @@ class RelativeUCB(KeepsWins, DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_ucb_law, pair_learn, pair_remember)
 
 

@@ -61,7 +61,7 @@ class Sparring(DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels | None:
-        """The compiled half, if the inner policy has one."""
+        """The compiled functions of this policy, if the inner policy has any."""
         inner = self.policy.kernels
         return None if inner is None else _kernels(inner, state_type(self.policy))
 

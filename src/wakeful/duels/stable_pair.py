@@ -45,7 +45,7 @@ class StablePair(KeepsWins, DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_law, pair_learn, pair_remember)
 
 

@@ -22,7 +22,7 @@ class UniformPairs(KeepsWins, DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_uniform_law, pair_learn, pair_remember)
 
 

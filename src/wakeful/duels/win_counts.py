@@ -23,7 +23,7 @@ class KeepsWins:
     ranges: ClassVar[Ranges] = {"wins": TOTALS, "clock": COUNTS}
 
     def memo_range(self, n_arms: int) -> Range:
-        """Return zero: it notes nothing."""
+        """Return zero: decisions of this policy have no memo."""
         return NOTHING
 
     def start(self, n_arms: int, size: int = 2) -> "PairState":

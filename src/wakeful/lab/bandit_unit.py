@@ -17,7 +17,7 @@ from wakeful.worlds import AdaptiveWorld, Block, World
 
 STRIDE = 64  # rounds in plain Python between two looks at whether to stop
 
-Rounds = tuple[Mask, Floats, Ints]  # who was awake, the losses that regrets are about, the choices
+Rounds = tuple[Mask, Floats, Ints]  # which arms were awake, the losses that regrets are about, the choices
 
 
 def bandit_rounds(
@@ -102,8 +102,8 @@ def _answered(
 
 
 def _awake(world: AdaptiveWorld, awake: Any) -> Mask:
-    """Return who is awake in the next round of an adaptive world, if it is what the world must answer."""
-    rule = f"{world.n_arms} truth values from {world!r}, true somewhere"
+    """Return which arms are awake in the next round of an adaptive world, if it is what the world must answer."""
+    rule = f"{world.n_arms} booleans from {world!r}, true somewhere"
     mask = truths("awake", awake, rule)
     if mask.shape != (world.n_arms,) or not mask.any():
         raise ValueError(must_be("awake", rule, awake))
@@ -123,7 +123,7 @@ def _trusted(world: Any, block: Any, most: int) -> Block:
     """Return the first `most` rounds of a block as compiled code takes them, if it is what a world must yield."""
     if not isinstance(block, Block):
         raise TypeError(must_be("block", f"a Block from {world!r}", block))
-    mask = truths("block.awake", block.awake, f"truth values from {world!r}")
+    mask = truths("block.awake", block.awake, f"booleans from {world!r}")
     values = numbers("block.losses", block.losses, f"numbers from {world!r}")
     known = block.expected is not None
     expected = numbers("block.expected", block.expected, f"numbers from {world!r}") if known else values
@@ -133,13 +133,13 @@ def _trusted(world: Any, block: Any, most: int) -> Block:
         raise ValueError(must_be("block", rule, shapes))
     mask, values = np.ascontiguousarray(mask[:most]), np.ascontiguousarray(values[:most])
     if not call_compiled(_sound, mask, values):
-        rule = f"rounds from {world!r} with somebody awake, whose losses are between 0 and 1"
+        rule = f"rounds from {world!r} in which an arm is awake, whose losses are between 0 and 1"
         raise ValueError(must_be("block", rule, block))
     return Block(mask, values, expected[:most] if known else None)
 
 
 def _sound(awake: Mask, losses: Floats) -> bool:
-    """Whether somebody is awake in every round, with losses between 0 and 1; no branch to mispredict."""
+    """Whether an arm is awake in every round, with losses between 0 and 1; no branch to mispredict."""
     nobody, wild = False, False
     for t in range(len(awake)):
         somebody = False

@@ -95,7 +95,7 @@ def _trusted(world: Any, block: Any, most: int) -> DuelBlock:
         raise TypeError(must_be("block", f"a DuelBlock from {world!r}", block))
     rule = f"from {world!r}"
     found = DuelBlock(
-        np.ascontiguousarray(truths("block.pair_sets", block.pair_sets, f"truth values {rule}")),
+        np.ascontiguousarray(truths("block.pair_sets", block.pair_sets, f"booleans {rule}")),
         _rows("block.which", block.which, rule),
         np.ascontiguousarray(numbers("block.preferences", block.preferences, f"numbers {rule}")),
         _rows("block.law", block.law, rule),

@@ -193,7 +193,7 @@ def _whole(arrays: Outcome, unit: Unit) -> Outcome:
 
 
 def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
-    """Write the outcome of a unit, whole or not at all."""
+    """Write the outcome of a unit, atomically."""
     if folder is not None and outcome is not None and unit.key is not None:
         about = {"kind": KIND, "policy": repr(unit.policy), "world": repr(unit.world), "runs": [unit.first, unit.last]}
         files.write(folder / f"{unit.key}.unit", about, outcome)

@@ -24,7 +24,7 @@ WIDTH = 8  # bytes of a number in a column that is read
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
-    """Write a table of pyarrow with its metadata, sealed, whole or not at all."""
+    """Write a table of pyarrow with its metadata, sealed, atomically."""
     pa, pq = arrow()
     sink = pa.BufferOutputStream()
     metadata = {**(table.schema.metadata or {}), KEY: BLANK}  # the last one, so that its digits are the last ones

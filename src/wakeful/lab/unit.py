@@ -150,7 +150,7 @@ def _pieces(unit: Unit, run: int, look: Callable[[], None]) -> Iterator[Piece]:
 def _played(unit: Unit, run: int, look: Callable[[], None]) -> Iterator[Piece]:
     """Let the policy play the rounds of a run, or as many as the world has, in blocks.
 
-    Of bandits: who was awake, the losses that regrets are about, the choices. Of duels: the regrets.
+    Of bandits: which arms were awake, the losses that regrets are about, the choices. Of duels: the regrets.
     """
     world_stream, learner_stream = streams(unit.seed, run)
     if unit.duels:

@@ -1,4 +1,4 @@
-"""The arrays that everything is made of: numbers, positions, and who is awake."""
+"""Names for the types of arrays: `Floats`, `Ints` and `Mask` (booleans, such as which arms are awake)."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -53,7 +53,7 @@ class CompileCache(_Cache):
             return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
-        """Write the code for the types `sig`, whole or not at all."""
+        """Write the code for the types `sig`, atomically."""
         try:
             if self._enabled and self._form.check_cachable(result):
                 self._form.locator.ensure_cache_path()

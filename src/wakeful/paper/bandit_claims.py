@@ -75,7 +75,7 @@ def beats_both(id: str, where: str, said: str, results: Results) -> Claim:
 
 
 def stochastic(results: Results) -> Claim:
-    """Judge "it needs dependence": where losses ignore who is awake, SI-EXP3 has no lead."""
+    """Judge "it needs dependence": where losses ignore which arms are awake, SI-EXP3 has no lead."""
     gaps = {name: gap(results, SI, name, "policy") for name in (UCB, EXP3G)}
     listed = ", ".join(f"to {name} {difference}" for name, difference in gaps.items())
     margins = {name: LEAD * float(results.final("policy", name).mean()) for name in gaps}
@@ -108,7 +108,7 @@ def linear_baselines(results: Results, found: Exploited | None = None) -> Claim:
     return Claim(
         "baselines-linear",
         "Section 5, results",
-        "Where losses depend on who is awake, S-UCB and S-EXP3 incur linear regret.",
+        "Where losses depend on which arms are awake, S-UCB and S-EXP3 incur linear regret.",
         f"Growth of the policy regret over the last three quarters of {results.rounds:,} rounds, dependent world: "
         f"{listed}; regrets {means(results, UCB, EXP3G)}.{played}",
         together(verdicts),

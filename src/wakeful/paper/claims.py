@@ -19,7 +19,7 @@ PARTS = {
     IN_PART: ("undecided", "undecided"),
     UNTESTED: ("not tested here", "not tested here"),
 }
-DEPENDS = "Losses depend on who is awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
+DEPENDS = "Losses depend on which arms are awake: SI-EXP3 significantly outperforms S-UCB and S-EXP3"
 
 
 UNDECIDED = " Undecided: an interval reaches over a limit, or lies between two."
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
     _relation(
         related.gap_between(
             *("appendix-a1-corrected", "Section 2.2, ordering regret, case (ii); Appendix A.1, corrected"),
-            "With losses that depend on who is awake, low ordering regret does not imply low external regret (our "
+            "With losses that depend on the awake set, low ordering regret does not imply low external regret (our "
             "example: four arms, four sets).",
             *("ordering without external", "ordering", "external"),
         )

@@ -62,7 +62,7 @@ def categories(results: Results) -> Claim:
     return Claim(
         "beats-both-categories",
         "Appendix D.2, figure 5",
-        f"Where utilities depend on who is awake (categories), {SP_SI} significantly outperforms Sp-UCB.",
+        f"Where utilities depend on which arms are awake (categories), {SP_SI} significantly outperforms Sp-UCB.",
         f"Duel regret after {results.rounds:,} rounds: {means(results, SP_SI, SP_UCB)}; difference {difference}.",
         is_less(difference),
         f"Rule: {RULE_LESS}.",

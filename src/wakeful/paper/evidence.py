@@ -68,7 +68,7 @@ def external_without_internal(rounds: int) -> Witness:
 
 
 def internal_without_ordering(rounds: int, rng: np.random.Generator | None = None) -> Witness:
-    """Return a history of no internal regret and ordering regret T/4, with losses that ignore who is awake.
+    """Return a history of no internal regret and ordering regret T/4, with losses that ignore which arms are awake.
 
     This answers the paper's open question (i): no. Arms 1 and 2 are always awake, arm 3 every other round (or, with
     `rng`, with probability 1/2, independently of everything). Arm 3 never loses. Arm 1 loses 1 in the first half and
@@ -174,7 +174,7 @@ def _cases() -> Iterator[tuple[World, int, Policy]]:
 def history_of(policy: Policy, world: World, rounds: int, seed: int, run: int) -> tuple[History, Floats | None]:
     """Return the history of a run, the same as in `simulate`, and mean losses if they are the same in every round.
 
-    Losses are expected ones where the world knows them; those that depend on who is awake have no common means.
+    Losses are expected ones where the world knows them; those that depend on which arms are awake have no common means.
     """
     world_stream, learner_stream = streams(seed, run)
     block = next(world.blocks(world_stream, max(16, CELLS // world.n_arms)))

@@ -104,7 +104,7 @@ def _bandits() -> Iterator[Experiment]:
         5_000,
         8,
         "Ten arms. Arm k is awake with probability a_k and loses 1 with probability mu_k, both drawn from U(0, 1) for "
-        "each run. What is lost does not depend on who is awake.",
+        "each run. What is lost does not depend on which arms are awake.",
     )
     yield _bandit(
         "dependent",
@@ -188,7 +188,7 @@ def _duels() -> Iterator[Experiment]:
 DEPENDENT, IID = worlds.Dependent(), worlds.Stochastic(n_arms=3)
 AWAKE_DUELS = worlds.SleepingDuels(n_arms=3, rate=0.8)
 SWITCHING = worlds.SwitchingBest(n_arms=5, period=2_000, gap=0.5, rate=0.8)
-SWITCHING_AWAKE = 4.0 / (1.0 - 0.2**5)  # arms awake on average: rounds with nobody awake are redrawn
+SWITCHING_AWAKE = 4.0 / (1.0 - 0.2**5)  # arms awake on average: rounds in which no arm is awake are redrawn
 DEPENDENT_AWAKE = 9 / 4
 
 
@@ -249,7 +249,7 @@ def _beyond() -> Iterator[Experiment]:
         id="adversarial",
         figure="adversarial",
         title="Adversarial losses, independent sleep",
-        text="Open question (i): losses of an adversary who does not look at who is awake, here five means that walk "
+        text="Open question (i): losses of an adversary who does not see the awake sets, here five means that walk "
         "between 0 and 1, a step of 0.0003 a round, and arms that are awake independently with probability 0.8.",
         world=worlds.Drifting(n_arms=5, step=0.0003, rate=0.8),
         rounds=100_000,

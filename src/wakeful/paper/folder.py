@@ -1,4 +1,4 @@
-"""The folder of a report: ours or empty before any work, and everything in it written whole or not at all."""
+"""The folder of a report: ours or empty before any work, and everything in it written atomically."""
 
 import json
 import os

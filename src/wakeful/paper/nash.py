@@ -107,5 +107,5 @@ def _against_nash(
 
 
 def _masks(sets: tuple[tuple[int, ...], ...], n_arms: int) -> Mask:
-    """Return one row of truth values for each set."""
+    """Return one row of booleans for each set."""
     return np.array([[k in members for k in range(n_arms)] for members in sets])

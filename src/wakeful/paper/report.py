@@ -49,7 +49,7 @@ def write(
     manifest: Mapping[str, Any],
     quick: bool,
 ) -> None:
-    """Write `out/report.html` from the claims, the sections and their figures in `out/figures`, whole or not at all."""
+    """Write `out/report.html` from the claims, the sections and their figures in `out/figures`, atomically."""
     for claim in claims:
         one_of("verdict", claim.verdict, KINDS)
         one_of("kind", claim.kind, SAID_BY)

@@ -77,7 +77,7 @@ def _relations(found: Evidence) -> Drawn:
         "relations",
         "Figure 1: how regrets imply each other",
         (
-            "Whether internal regret bounds ordering regret for losses that do not depend on who is awake was an open "
+            "Whether internal regret bounds ordering regret for losses that ignore the awake sets was an open "
             "question of the paper; the history “internal without ordering” shows that it does not.",
         ),
         (picture,),

@@ -20,7 +20,7 @@ class Decision(NamedTuple):
         arm: the arm chosen
         probability: with which it was chosen
         awake: the arms that were available, in the order of the bandit's arms
-        probabilities: of all arms at decision time, zero on sleepers
+        probabilities: of all arms at decision time, zero on arms that are asleep
         clock: how many decisions this was, counted from one
         memo: the policy's own note to its feedback (a learning rate, a propensity, a coin)
         policy: the full name of the policy that decided, such as `PerSet[SIExp3]`; empty where nobody wrote it down

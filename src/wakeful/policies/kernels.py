@@ -172,7 +172,7 @@ def _update(
 
 
 def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, fields: tuple[Any, ...]) -> None:
-    """Play every row of `awake` and `losses`; write the arms into `choices`, -1 where nobody is awake."""
+    """Play every row of `awake` and `losses`; write the arms into `choices`, -1 where no arm is awake."""
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
     rounds, n_arms = awake.shape

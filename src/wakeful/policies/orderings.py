@@ -64,11 +64,11 @@ class OrderingExp4(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_exp4_law, _exp4_learn, _exp4_remember)
 
     def memo_range(self, n_arms: int) -> Range:
-        """Return zero: it notes nothing."""
+        """Return zero: decisions of this policy have no memo."""
         return NOTHING
 
     def start(self, n_arms: int) -> OrderingState:
@@ -128,11 +128,11 @@ class FixedOrdering(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_fixed_law, count_learn)
 
     def memo_range(self, n_arms: int) -> Range:
-        """Return zero: it notes nothing."""
+        """Return zero: decisions of this policy have no memo."""
         return NOTHING
 
     def start(self, n_arms: int) -> CountState:

@@ -68,7 +68,7 @@ class PerSet(Policy):
 
     @property
     def kernels(self) -> Kernels | None:
-        """The compiled half, if the inner policy has one."""
+        """The compiled functions of this policy, if the inner policy has any."""
         inner = self.policy.kernels
         return None if inner is None else _kernels(inner, state_type(self.policy))
 

@@ -14,14 +14,14 @@ from wakeful.policies.policy import Policy, a_policy, compiled, decide, fitting_
 
 
 def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Generator, state: Any = None) -> Ints:
-    """Return the arm played in each round, -1 where nobody is awake, with immediate feedback.
+    """Return the arm played in each round, -1 where no arm is awake, with immediate feedback.
 
     One uniform number is drawn a round, so a `Bandit` with the same stream makes the same choices.
 
     Parameters:
         policy: what to run
-        awake: (T, K) truth values, who is awake
-        losses: (T, K) numbers in [0, 1]; those of sleepers are never looked at
+        awake: (T, K) booleans, which arms are awake
+        losses: (T, K) numbers in [0, 1]; those of arms that are asleep are ignored
         rng: where the uniform numbers come from
         state: to go on from, changed in place; by default the policy's own start
 
@@ -56,7 +56,7 @@ def runner(policy: Policy, state: Any, n_arms: int) -> Callable[[Mask, Floats, n
 
 def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
     """Return both as contiguous (T, K) arrays, if they are."""
-    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of truth values"))
+    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of booleans"))
     if np.ndim(awake) != 2 or mask.shape[1] == 0:
         raise ValueError(must_be("awake", "of shape (T, K), K at least 1", np.shape(mask)))
     values = np.ascontiguousarray(numbers("losses", losses, "a (T, K) array of numbers"))

@@ -20,7 +20,7 @@ from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, draw, entri
 from wakeful.policies.spec import Recipe, full_name
 from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
-LAW = "a law: non-negative, zero on sleepers, summing to one"
+LAW = "probabilities: non-negative, zero on arms that are asleep, summing to one"
 
 
 class Guarantee(NamedTuple):
@@ -58,11 +58,11 @@ class Policy(Recipe, ABC):
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
         """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
-        mask = np.array(truths("awake", awake, "a mask of K truth values"))
+        mask = np.array(truths("awake", awake, "a mask of K booleans"))
         p = np.zeros(mask.size)
         fitting_state(self, state, p.size)
         if mask.ndim != 1 or not mask.any():
-            raise ValueError(must_be("awake", "a mask of K truth values, one of them true", awake))
+            raise ValueError(must_be("awake", "a mask of K booleans, one of them true", awake))
         if not compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size)):
             raise ValueError(must_be(f"law of {self!r}", LAW, p))
         return p
@@ -89,7 +89,7 @@ class Policy(Recipe, ABC):
         law = np.array(p, np.float64)
         learn = compiled(self, "update", state, law.size)
         if learn(mask, law, arm, float(probability), float(memo), loss, self.fields(state, law.size)) != FINE:
-            raise ValueError(must_be("decision", "one that a law can have drawn", decision))
+            raise ValueError(must_be("decision", "one that probabilities can have drawn", decision))
 
     def grow(self, state: Any, n_arms: int) -> Any:
         """Return `state` for `n_arms` arms, the new ones as if they had been asleep so far."""

@@ -61,7 +61,7 @@ class SBExp3(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_arm_law, _arm_learn, _arm_remember)
 
     def memo_range(self, n_arms: int) -> Range:

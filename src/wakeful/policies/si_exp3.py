@@ -86,7 +86,7 @@ class SIExp3(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_switch_law, _switch_learn, _switch_remember)
 
     def memo_range(self, n_arms: int) -> Range:

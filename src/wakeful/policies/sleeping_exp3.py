@@ -80,7 +80,7 @@ class SleepingExp3G(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_law, _learn, _remember_sets)
 
     def memo_range(self, n_arms: int) -> Range:
@@ -110,11 +110,11 @@ class RatesState(NamedTuple):
 class SleepingExp3(Policy):
     """Sleeping-EXP3: small ordering regret when every arm is awake independently of the others.
 
-    `qbar_t(k)` is the chance to play k, given that somebody is awake, when arm j is awake with chance a_j,
-    independently: a sum over 2^K sets, computed as one integral,
+    `qbar_t(k)` is the probability of playing k, given that at least one arm is awake, if arm j is awake with
+    probability a_j, independently of the others: a sum over 2^K sets, computed as one integral,
     `a_k / c int_0^inf p_k exp(-u p_k) prod_{j != k} (1 - a_j + a_j exp(-u p_j)) du`, `c = 1 - prod_j (1 - a_j)`.
-    Rounds with nobody awake are never seen, so that the observed frequency of arm j is `a_j / c`, not a_j: the chance
-    c of a round with somebody awake is the root of `c = 1 - prod_j (1 - frequency_j c)`, and `a_j = frequency_j c`.
+    Rounds in which no arm is awake are never seen, so the observed frequency of arm j is `a_j / c`, not a_j. The
+    probability c that at least one arm is awake is the root of `c = 1 - prod_j (1 - frequency_j c)`.
 
     Parameters:
         eta: the learning rate: a constant, or `"sqrt"`, t^-1/2
@@ -136,7 +136,7 @@ class SleepingExp3(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_law, _learn, _remember_rates)
 
     def memo_range(self, n_arms: int) -> Range:
@@ -226,7 +226,7 @@ def _remember_rates(rate: Rate, state: RatesState, awake: Ints, p: Floats, arm: 
 
 @kernel
 def conditional_share(log_weights: Floats, frequencies: Floats, arm: int) -> float:
-    """Return the chance to play `arm` in a round with somebody awake, in which arm j is seen with `frequencies[j]`."""
+    """Return the probability of playing `arm`, if arm j is awake in a share `frequencies[j]` of the rounds seen."""
     chance = nonempty_chance(frequencies)
     if chance <= 0.0:
         return float(frequencies[arm])  # only one arm is ever awake at a time
@@ -235,7 +235,7 @@ def conditional_share(log_weights: Floats, frequencies: Floats, arm: int) -> flo
 
 @kernel
 def nonempty_chance(frequencies: Floats) -> float:
-    """Return the chance c that somebody is awake, where arm j is awake in a share `frequencies[j]` of those rounds.
+    """Return the probability c of any arm being awake, if arm j is in a share `frequencies[j]` of such rounds.
 
     It is the positive root of `1 - prod_j (1 - frequencies[j] c) - c`, a concave function: Newton's method comes down
     to it from c = 1. If never two arms were awake, the frequencies sum to one and there is none: zero.

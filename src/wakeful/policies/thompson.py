@@ -40,7 +40,7 @@ class SleepingThompson(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_beta_law, _beta_learn, _beta_remember)
 
     def memo_range(self, n_arms: int) -> Range:

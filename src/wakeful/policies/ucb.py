@@ -62,11 +62,11 @@ class SleepingUCB(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_ucb_law, _mean_learn, _mean_remember)
 
     def memo_range(self, n_arms: int) -> Range:
-        """Return zero: it notes nothing."""
+        """Return zero: decisions of this policy have no memo."""
         return NOTHING
 
     def start(self, n_arms: int) -> MeanState:

@@ -31,11 +31,11 @@ class Uniform(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_uniform_law, count_learn)
 
     def memo_range(self, n_arms: int) -> Range:
-        """Return zero: it notes nothing."""
+        """Return zero: decisions of this policy have no memo."""
         return NOTHING
 
     def start(self, n_arms: int) -> CountState:

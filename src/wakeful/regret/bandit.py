@@ -1,7 +1,7 @@
-"""Regrets: functions of a history, that is of who was awake, what was lost, and what was chosen.
+"""Regrets of bandits, as functions of a history: the awake arms, the losses and the choices of all rounds.
 
-A history is three arrays: `awake` (T, K), `losses` (T, K), `choices` (T,) with -1 where nobody was awake. Losses of
-sleepers are never looked at. With expected losses in place of losses, each of these is the pseudo-regret.
+A history is three arrays: `awake` (T, K), `losses` (T, K), `choices` (T,) with -1 where no arm was awake. Losses of
+arms that are asleep are ignored. With expected losses in place of losses, each of these is the pseudo-regret.
 """
 
 from collections.abc import Mapping

@@ -30,7 +30,7 @@ def best_ordering(awake: Mask, gains: Floats) -> Found:
     """Return the ordering whose first awake arms gain most: `sum_S gains[S, first awake arm of S]`.
 
     Parameters:
-        awake: (M, K), the distinct awake sets, each with somebody awake
+        awake: (M, K), the distinct awake sets, none of them empty
         gains: (M, K), what each arm would have gained over the rounds with that set
 
     >>> best_ordering(np.array([[True, True], [True, False]]), np.array([[0.0, 0.75], [0.0, 0.0]]))

@@ -44,7 +44,7 @@ def dueling(choices: ArrayLike, pairs: ArrayLike, preferences: ArrayLike) -> Due
     array([0.195, 0.   ])
     """
     laws, law, arms = _checked_history(choices, preferences)
-    masks = truths("pairs", pairs, "a (K, K) or (T, K, K) array of truth values")
+    masks = truths("pairs", pairs, "a (K, K) or (T, K, K) array of booleans")
     sets, which = _table("pairs", masks, checked_pairs, len(arms), laws.shape[1])
     bad = call_compiled(_forbidden, sets, which, arms)
     if bad != FINE:
@@ -66,7 +66,7 @@ def sleeping_dueling(choices: ArrayLike, awake: ArrayLike, preferences: ArrayLik
     """
     laws, law, arms = _checked_history(choices, preferences)
     n_arms = laws.shape[1]
-    mask = truths("awake", awake, f"a ({n_arms},) or (T, {n_arms}) array of truth values")
+    mask = truths("awake", awake, f"a ({n_arms},) or (T, {n_arms}) array of booleans")
     if mask.shape not in {(n_arms,), (len(arms), n_arms)}:
         raise ValueError(must_be("awake", f"of shape {(n_arms,)} or {(len(arms), n_arms)}", mask.shape))
     rounds = np.broadcast_to(mask, (len(arms), n_arms)).copy()

@@ -17,11 +17,11 @@ ROUNDING = 1e-9  # a round, by which sums of the same losses in another order ma
 
 
 class History(NamedTuple):
-    """Who was awake, what was lost, what was chosen."""
+    """The awake arms, the losses and the choices of all rounds."""
 
     awake: Mask  # (T, K)
     losses: Floats  # (T, K)
-    choices: Ints  # (T,), -1 where nobody was awake
+    choices: Ints  # (T,), -1 where no arm was awake
 
 
 class Identity(NamedTuple):
@@ -91,7 +91,7 @@ def internal_bounds_ordering(past: History, means: ArrayLike) -> Inequality:
     D_i are the arms whose mean is at most that of i; all regrets are pseudo-regrets.
 
     Parameters:
-        past: the history; only who was awake and what was chosen matters
+        past: the history; only which arms were awake and what was chosen matters
         means: (K,), the expected losses
 
     >>> relation = internal_bounds_ordering(external_without_ordering(6).history, [1 / 3, 2 / 3, 1])
@@ -129,7 +129,7 @@ def policy_is_ordering_for_iid_sets(sets: ArrayLike, probabilities: ArrayLike, l
     awake. The best policy plays the awake arm whose losses sum to least, whichever the set: an ordering.
 
     Parameters:
-        sets: (M, K) truth values, the awake sets
+        sets: (M, K) booleans, the awake sets
         probabilities: (M,), of each
         losses: (T, K)
 
@@ -192,7 +192,7 @@ def printed_ordering_without_external(rounds: int) -> Witness:
 
 
 def policy_above_ordering(rounds: int) -> Witness:
-    """Return a history of no ordering regret and policy regret T/4: the losses depend on who is awake.
+    """Return a history of no ordering regret and policy regret T/4: the losses depend on which arms are awake.
 
     In `ordering_without_external`, a policy that looks at the whole set never loses; no ordering can do that.
 
@@ -204,7 +204,7 @@ def policy_above_ordering(rounds: int) -> Witness:
 
 
 def _checked(past: History) -> History:
-    """Return the rounds with somebody awake, losses of sleepers zero, if `past` is a history."""
+    """Return the rounds in which an arm is awake, with zero losses of arms asleep; check that `past` is a history."""
     awake, losses, choices = history(*past)
     somebody = awake.any(axis=1)
     return History(awake[somebody], np.where(awake, losses, 0.0)[somebody], choices[somebody])

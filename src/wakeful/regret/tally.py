@@ -55,7 +55,7 @@ class Tally:
         names = [regrets] if isinstance(regrets, str) else list(regrets)
         self.regrets = tuple(dict.fromkeys(one_of("regrets", name, REGRETS) for name in names))
         of_sets, of_arms = bool(OF_SETS & set(names)), bool(set(names) - OF_SETS)
-        self._counts = np.zeros(2, np.int64)  # distinct awake sets, rounds with somebody awake
+        self._counts = np.zeros(2, np.int64)  # distinct awake sets, rounds in which an arm is awake
         self._lost = np.zeros(1)
         self._awake_total = 0
         self._pairs = np.zeros((self.n_arms, self.n_arms) if of_arms else (0, 0))
@@ -71,7 +71,7 @@ class Tally:
         self._beyond = np.zeros(1)  # policy regret on sets for which there was no room
 
     def add(self, awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> None:
-        """Add rounds: (T, K) truth values, (T, K) losses, (T,) arms; rounds with nobody awake count for nothing."""
+        """Add rounds: (T, K) booleans, (T, K) losses, (T,) arms; rounds in which no arm is awake count for nothing."""
         mask, values, arms = history(awake, losses, choices)
         if mask.shape[1] != self.n_arms:
             raise ValueError(must_be("awake", f"of {self.n_arms} arms", mask.shape[1]))
@@ -143,7 +143,7 @@ class Tally:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there were with somebody awake."""
+        """How many rounds there were in which an arm is awake."""
         return int(self._counts[1])
 
     @property
@@ -191,9 +191,9 @@ class Tally:
 
 def history(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> tuple[Mask, Floats, Ints]:
     """Return the three as contiguous arrays that belong together, else say what does not fit."""
-    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of truth values"))
+    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of booleans"))
     if np.ndim(awake) != 2 or mask.shape[1] == 0:
-        raise ValueError(must_be("awake", "a (T, K) array of truth values, K at least 1", awake))
+        raise ValueError(must_be("awake", "a (T, K) array of booleans, K at least 1", awake))
     values = np.ascontiguousarray(numbers("losses", losses, "a (T, K) array of numbers"))
     if values.shape != mask.shape:
         raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))

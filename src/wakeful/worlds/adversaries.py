@@ -19,7 +19,7 @@ class SwitchingBest(World):
     """One arm is better than the others, and every so often it is another arm.
 
     The best arm loses 1 with probability `(1 - gap) / 2`, every other with `(1 + gap) / 2`. After each `period`
-    rounds the best arm is another one at random. Arms are awake independently, somebody always.
+    rounds the best arm is another one at random. Arms are awake independently of each other, always at least one.
 
     Parameters:
         n_arms: K, at least 2
@@ -61,7 +61,7 @@ class SwitchingBest(World):
 class Drifting(World):
     """Mean losses walk at random: normal steps, reflected at 0 and 1; they start from U(0, 1).
 
-    Losses are 0 or 1. Arms are awake independently, somebody always.
+    Losses are 0 or 1. Arms are awake independently of each other, always at least one.
 
     Parameters:
         n_arms: K
@@ -99,7 +99,7 @@ class Drifting(World):
 class Spiteful(AdaptiveWorld):
     """An adversary who sees the learner's law: the likeliest arm, the first of several, loses 1, all others 0.
 
-    Arms are awake independently, somebody always.
+    Arms are awake independently of each other, always at least one of them.
 
     Parameters:
         n_arms: K

@@ -59,11 +59,11 @@ class Cycling(World):
 
 @dataclass(frozen=True)
 class MarkovSleep(World):
-    """Arms sleep and wake in spells: each is a chain with two states, all given that somebody is awake.
+    """Arms sleep and wake in spells: each is a chain with two states, all given that an arm is awake.
 
     In each round an awake arm falls asleep with probability `sleep`, a sleeping one wakes with probability `wake`,
-    independently; a step that would leave nobody awake is redrawn. The first round has the stationary law of the
-    chains, `wake / (wake + sleep)` for each arm, again given that somebody is awake.
+    independently; a step that would leave no arm awake is redrawn. The first round has the stationary law of the
+    chains, `wake / (wake + sleep)` for each arm, again given that an arm is awake.
 
     Parameters:
         n_arms: K
@@ -103,7 +103,7 @@ class LossDependentSleep(World):
     """An arm that lost 1 in one of the last `rest` rounds sleeps; where that would be all of them, all are awake.
 
     Losses count whether or not the arm was awake or played. They are independent and identically distributed, while
-    who is awake depends on past losses: the setting in which the paper shows that small internal regret implies
+    The awake arms depend on past losses: the setting in which the paper shows that small internal regret implies
     small ordering regret.
 
     Parameters:

@@ -61,7 +61,7 @@ def check_is_data(world: World | AdaptiveWorld) -> None:
 
 
 def check_blocks(world: World) -> None:
-    """Blocks have the right shapes and types, somebody is awake in every row, losses are in [0, 1] where awake."""
+    """Blocks have the right shapes and types, an arm is awake in every row, losses are in [0, 1] where awake."""
     for size in SIZES:
         blocks = list(islice(world.blocks(np.random.default_rng(1), size), BLOCKS))
         require(blocks, "there must be at least one block")
@@ -112,7 +112,7 @@ def check_own_arrays(world: Any) -> None:
 
 
 def check_expected_by_set(world: World) -> None:
-    """A world that says `expected_by_set` knows expected losses, and in a run they depend on who is awake alone."""
+    """A world with `expected_by_set` knows expected losses, and in a run they depend on the awake set alone."""
     if not world.expected_by_set:
         return
     known: dict[bytes, Floats] = {}
@@ -176,7 +176,7 @@ def _assert_block(block: Any, n_arms: int) -> None:
         require(array.shape == (len(block.awake), n_arms), f"{name} must be {rule}, got {array.shape}")
     nobody = np.flatnonzero(~block.awake.any(axis=1))
     if nobody.size:
-        raise AssertionError(f"somebody must be awake in every row, got nobody in row {nobody[0]}")
+        raise AssertionError(f"at least one arm must be awake in every row, got none in row {nobody[0]}")
     for name, array in (("losses", block.losses), ("expected", block.expected)):
         if array is not None:
             bad = array[block.awake & ~((array >= 0.0) & (array <= 1.0))]
@@ -189,7 +189,7 @@ def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
     run, laws = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
     for _ in range(ROUNDS):
         awake = run.awake()
-        require(np.any(awake), "somebody must be awake in every round")
+        require(np.any(awake), "at least one arm must be awake in every round")
         weights = laws.exponential(size=world.n_arms) * awake
         losses = run.losses(weights / weights.sum())
         yield awake, losses

@@ -69,7 +69,7 @@ class ExternalNotOrdering(World):
 
 @dataclass(frozen=True)
 class OrderingNotExternal(World):
-    """No ordering regret, yet linear external regret: losses are a function of who is awake, one set of four at random.
+    """No ordering regret, yet linear external regret: losses are a function of the awake set, one of four at random.
 
     | awake | losses | the learner plays |
     |---|---|---|
@@ -124,7 +124,7 @@ _CHOICES: Ints = np.array([1, 1, 2, 3])
 
 def _checked(awake: Mask, n_arms: int) -> Mask:
     """Return awake sets of `n_arms` arms."""
-    rule = f"a (T, {n_arms}) array of truth values"
+    rule = f"a (T, {n_arms}) array of booleans"
     mask = truths("awake", awake, rule)
     if mask.ndim != 2 or mask.shape[1] != n_arms:
         raise ValueError(must_be("awake", rule, awake))

@@ -8,7 +8,7 @@ from wakeful.numerics.arrays import Floats, Mask
 
 
 class Sleepers:
-    """Arms that are awake independently, with given probabilities, given that somebody is awake.
+    """Arms that are awake independently with given probabilities, conditioned on at least one arm being awake.
 
     One uniform number u for each arm says both: the arm is awake where `u < rate`, and since `u / rate` is uniform
     then, it loses 1 with probability m where `u < rate * m`.
@@ -20,7 +20,7 @@ class Sleepers:
         self._ones = np.ones(rates.size, np.bool_)
 
     def awake(self) -> Mask:
-        """Draw who is awake in the next rounds."""
+        """Draw which arms are awake in the next rounds."""
         awake: Mask = self._rng.random(out=self._u) < self._rates
         empty = np.flatnonzero(~(awake @ self._ones))  # the product is `any`, but faster
         if empty.size:
@@ -34,7 +34,7 @@ class Sleepers:
 
 
 def _given_somebody(rng: np.random.Generator, rates: Floats, size: int) -> Floats:
-    """Return such numbers for rounds in which somebody is awake: draw the first awake arm, then those after it."""
+    """Return uniforms conditioned on at least one arm being awake: draw the first awake arm, then those after it."""
     chances = np.cumsum(rates * np.append(1.0, np.cumprod(1.0 - rates)[:-1]))
     first = np.searchsorted(chances, rng.random(size) * chances[-1], side="right")
     first = np.minimum(first, rates.size - 1)[:, np.newaxis]

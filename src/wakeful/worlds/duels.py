@@ -51,7 +51,7 @@ class UtilityDuels(DuelWorld):
 
 @dataclass(frozen=True)
 class CategoryDuels(DuelWorld):
-    """Preferences that depend on who is awake: in each round one arm r at random sleeps, and it sets the utilities.
+    """Preferences that depend on the awake arms: in each round one random arm r sleeps and determines the utilities.
 
     These are (1, ..., K) moved r places to the right, r = 0, ..., K - 1: the best arm is the one before the sleeper,
     in a circle. The arms of a duel differ. This is the paper's experiment "categories"; no order of the arms holds in
@@ -180,7 +180,7 @@ class Preferences(DuelWorld):
     size: int = 2
 
     def __post_init__(self) -> None:
-        """Keep plain numbers and truth values, which compare and print."""
+        """Keep plain numbers and booleans, which compare and print."""
         matrix = checked_preferences(_read(self.matrix) if isinstance(self.matrix, str | Path) else self.matrix)
         pairs = self.pairs
         if not isinstance(pairs, str):

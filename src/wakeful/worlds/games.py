@@ -19,7 +19,7 @@ TOLERANCE = 1e-10  # of the linear programme, on losses stretched to [0, 1]; HiG
 
 
 class Nash(NamedTuple):
-    """An equilibrium: a law for each player, zero on sleepers, and what the row player then loses."""
+    """An equilibrium: probabilities of each player, zero on actions that are asleep, and the row player's loss."""
 
     row: Floats
     column: Floats
@@ -167,12 +167,12 @@ def gaps(
 
 
 def _checked_mask(name: str, awake: ArrayLike | None, size: int) -> Mask:
-    """Return who is awake, by default everybody."""
+    """Return the mask of awake actions; by default all are awake."""
     if awake is None:
         return np.ones(size, np.bool_)
-    mask = truths(name, awake, f"{size} truth values")
+    mask = truths(name, awake, f"{size} booleans")
     if mask.shape != (size,):
-        raise ValueError(must_be(name, f"{size} truth values", awake))
+        raise ValueError(must_be(name, f"{size} booleans", awake))
     if not mask.any():
         raise ValueError(must_be(name, "true somewhere", awake))
     return mask
@@ -180,7 +180,7 @@ def _checked_mask(name: str, awake: ArrayLike | None, size: int) -> Mask:
 
 def _checked_law(name: str, law: ArrayLike, awake: Mask) -> Floats:
     """Return a law on the awake actions."""
-    rule = "a law on the awake actions: non-negative, zero on sleepers, summing to one"
+    rule = "probabilities of the awake actions: non-negative, zero on arms that are asleep, summing to one"
     p = numbers(name, law, rule)
     if not is_law(p, awake):
         raise ValueError(must_be(name, rule, law))

@@ -153,14 +153,14 @@ def _settle_sets(world: Any, game: Any, sets: Any) -> None:
 
 
 def _action(value: Any) -> int:
-    """Return the index of an action as a plain number; truth values are none."""
+    """Return the index of an action as a plain number; booleans are none."""
     if isinstance(value, bool | np.bool_):
         raise TypeError
     return index(value)
 
 
 def _masks(n_arms: int, sets: Sets | None) -> Mask:
-    """Return one row of truth values for each set."""
+    """Return one row of booleans for each set."""
     masks = np.zeros((1 if sets is None else len(sets), n_arms), np.bool_)
     for row, actions in zip(masks, sets or [range(n_arms)], strict=True):
         row[list(actions)] = True

@@ -19,7 +19,7 @@ PAIRS_AND_ALL = ((0, 1), (0, 1, 2), (0, 2), (1, 2))  # the awake sets of the dep
 class Stochastic(World):
     """Independent losses and availabilities: arm k is awake with probability a_k and loses 1 with probability mu_k.
 
-    Both are drawn from U(0, 1) for each run. Rounds with nobody awake are redrawn.
+    Both are drawn from U(0, 1) for each run. Rounds in which no arm is awake are redrawn.
 
     Parameters:
         n_arms: K
@@ -49,7 +49,7 @@ class Stochastic(World):
 
 @dataclass(frozen=True)
 class Dependent(World):
-    """Losses that are a function of who is awake, one of four sets at random; the best policy loses nothing.
+    """Losses that are a function of the awake set, one of four at random; the best policy loses nothing.
 
     | awake | losses |
     |---|---|
@@ -103,7 +103,7 @@ class RandomDependent(World):
     """Random sets, each with random mean losses of its own: both are drawn for each run.
 
     Sets include every arm with probability 1/2, empty ones are redrawn; means are U(0, 1); losses are 0 or 1. Two of
-    the sets may be the same: expected losses given who is awake are then the mean of both.
+    two sets may be equal: expected losses given the awake set are then the mean of both.
 
     Parameters:
         n_arms: K

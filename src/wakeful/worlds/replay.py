@@ -25,9 +25,9 @@ class Replay(World):
     """The same given rounds in every run, as many as there are.
 
     Parameters:
-        awake: (T, K) truth values, somebody in every row
+        awake: (T, K) booleans, at least one true in every row
         losses: (T, K) numbers in [0, 1] where awake: of all awake arms, since a regret compares with all of them
-        expected: (T, K) expected losses given who is awake, where known
+        expected: (T, K) expected losses given the awake set, if known
         arms: the names of the arms; by default their indices
 
     >>> world = Replay([[True, False], [True, True]], [[0.5, 0.0], [0.0, 1.0]])
@@ -46,12 +46,12 @@ class Replay(World):
 
     def __post_init__(self) -> None:
         """Keep own copies that nobody can write to."""
-        awake = truths("awake", self.awake, "a (T, K) array of truth values").copy()
+        awake = truths("awake", self.awake, "a (T, K) array of booleans").copy()
         if awake.ndim != 2 or awake.size == 0:
-            raise ValueError(must_be("awake", "a (T, K) array of truth values", self.awake))
+            raise ValueError(must_be("awake", "a (T, K) array of booleans", self.awake))
         nobody = np.flatnonzero(~awake.any(axis=1))
         if nobody.size:
-            raise ValueError(must_be("awake", "true somewhere in every row", f"nobody in row {nobody[0]}"))
+            raise ValueError(must_be("awake", "true somewhere in every row", f"none in row {nobody[0]}"))
         losses = _checked("losses", self.losses, awake)
         expected = None if self.expected is None else _checked("expected", self.expected, awake)
         n_arms = awake.shape[1]
@@ -116,7 +116,7 @@ class Replay(World):
         return same and self.arms == other.arms and _same(self.expected, other.expected)
 
     def __hash__(self) -> int:
-        """Hash the names and who was awake."""
+        """Hash the names and which arms were awake."""
         return hash((self.arms, self.awake.tobytes()))
 
     def __repr__(self) -> str:

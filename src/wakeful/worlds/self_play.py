@@ -49,7 +49,7 @@ def self_play(
         game: what they play
         row_policy: loses `losses[i, j]`
         column_policy: loses `1 - losses[i, j]`
-        awake: (T, K), who is awake
+        awake: (T, K), which arms are awake
         seed: each player draws from a stream of its own made from it
         awake_columns: (T, number of columns), where the column player's awake actions are others
         checkpoints: numbers of rounds, rising, at which to look; by default about twenty, evenly spread in log scale
@@ -212,8 +212,8 @@ def _streams(seed: int | np.random.SeedSequence) -> list[np.random.Generator]:
 
 
 def _checked_rounds(name: str, awake: ArrayLike, size: int) -> Mask:
-    """Return who is awake in each round."""
-    rule = f"a (T, {size}) array of truth values, true somewhere in every row"
+    """Return which arms are awake in each round."""
+    rule = f"a (T, {size}) array of booleans, true somewhere in every row"
     mask = np.ascontiguousarray(truths(name, awake, rule))
     if mask.ndim != 2 or mask.shape[1] != size or mask.shape[0] == 0 or not mask.any(axis=1).all():
         raise ValueError(must_be(name, rule, awake))

@@ -16,7 +16,7 @@ from wakeful.numerics.arrays import Floats, Mask
 
 
 class Block(NamedTuple):
-    """Some rounds: who is awake, what each arm loses, and what it loses in expectation given who is awake."""
+    """Some rounds: the awake arms, the losses of all arms, and their expected losses given the awake set."""
 
     awake: Mask  # (size, K), somebody in every row
     losses: Floats  # (size, K), in [0, 1] where awake
@@ -38,7 +38,7 @@ class World(ABC):
     """
 
     printable: ClassVar[bool] = True  # prints as the code that makes it
-    expected_by_set: ClassVar[bool] = False  # `expected` is there, and in a run a function of who is awake
+    expected_by_set: ClassVar[bool] = False  # whether `expected` is known and in a run depends on the awake set alone
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class AdaptiveRun(ABC):
 
     @abstractmethod
     def awake(self) -> Mask:
-        """Return who is awake in the next round, somebody at least."""
+        """Return which arms are awake in the next round, at least one."""
 
     @abstractmethod
     def losses(self, probabilities: Floats) -> Floats:

@@ -15,7 +15,7 @@ from wakeful.inputs import must_be
 
 try:
     import fcntl
-except ImportError:  # Windows: no locks of this kind, so nobody can tell who is gone, and nothing is cleaned up
+except ImportError:  # Windows has no such locks, so files of killed writers cannot be recognised and stay
     fcntl = None  # type: ignore[assignment]
 
 PART = re.compile(r"\.wakeful-[0-9a-f]{32}\.part")  # the name of a file that is being written
@@ -23,7 +23,7 @@ EVERY = 60.0  # seconds: how often a process looks for what killed writers left 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
 
-_cleaned: dict[Path, float] = {}  # when each folder was looked at
+_cleaned: dict[Path, float] = {}  # when each folder was cleaned last
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:
-    """Return where `path` leads, if a file can take its place: there is none, or a regular one."""
+    """Return the file that `path` points to, if it can be written: it is a regular file or does not exist."""
     target = Path(os.path.realpath(path))
     try:
         mode = target.lstat().st_mode
@@ -109,7 +109,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _remove_if_left(part: Path) -> None:
-    """Remove a file unless its writer lives; a link, a pipe, or the file of another user is none of ours."""
+    """Remove a temporary file unless its writer lives; leave links, pipes and files of other users alone."""
     with suppress(OSError):
         handle = os.open(part, os.O_RDWR | NO_LINK | NO_WAIT)
         try:

@@ -38,7 +38,7 @@ def encode(header: Mapping[str, Any], arrays: ArrayMap) -> bytes:
 
 
 def read(path: str | os.PathLike[str], kind: str, build: Build[Built], max_bytes: int = MAX_BYTES) -> Built:
-    """Return what `build` makes of the header and the arrays that `write` wrote; refuse anything else, whole.
+    """Return what `build` makes of the header and the arrays that `write` wrote; raise an error for anything else.
 
     Parameters:
         path: of the file
@@ -78,7 +78,7 @@ def _decoded(data: bytes, kind: str, build: Build[Built], max_bytes: int, name: 
             if version == VERSION:
                 names = [entry for entry in archive.namelist() if entry != HEADER]
                 return build(header, {entry.removesuffix(".npy"): _array(archive.read(entry)) for entry in names})
-    except Exception as problem:  # whatever goes wrong with somebody's bytes, it is the bytes that are wrong
+    except Exception as problem:  # bytes from outside can fail in any way; the error says that they are wrong
         rule = f"a {kind} file, complete and unchanged"
         raise ValueError(must_be(name, rule, shown) + f": {problem}") from problem
     rule, found = "a file of a version this Wakeful can read", f"its version is {version!r}, this is {VERSION}"

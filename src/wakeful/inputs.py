@@ -1,4 +1,4 @@
-"""The checks on input that all doors share: each refuses with one sentence and changes nothing."""
+"""Checks of arguments for the public functions: each raises an error of one sentence and changes nothing."""
 
 import difflib
 import math
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST_NAME = 100  # of what a suggestion is sought for: comparing longer ones takes seconds
+LONGEST_NAME = 100  # characters; no suggestion is sought for a longer name, since comparing takes seconds
 
 
 def must_be(name: str, rule: str, value: object) -> str:
-    """Return the sentence with which a value is refused."""
+    """Return the error text for a wrong value: "{name} must be {rule}, got {value!r}"."""
     return f"{name} must be {rule}, got {value!r}"
 
 
@@ -50,7 +50,7 @@ def whole(name: str, value: Any, rule: str, low: int) -> int:
 
 
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of `choices`, else name the nearest one."""
+    """Return `value` if it is one of `choices`, otherwise raise an error that suggests the nearest one."""
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
@@ -80,7 +80,7 @@ def truths(name: str, value: Any, rule: str) -> NDArray[np.bool_]:
 
 
 def _array(name: str, value: Any, rule: str, kinds: str) -> NDArray[Any]:
-    """Return `value` as an array whose kind of number is among `kinds`; NumPy's own words are not a sentence."""
+    """Return `value` as an array with a dtype among `kinds`; errors of NumPy become ours."""
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""How much memory data from outside may ask for: checked before anything is allocated, and a caller can raise it."""
+"""Limits of the memory that files and other outside data may take, checked before anything is allocated."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,14 +9,14 @@ from typing import Any
 from wakeful.inputs import must_be, whole
 
 MAX_BYTES = 1 << 28  # 256 MiB: what a file may take in memory unless a caller says otherwise
-FEW = 2  # arms of a state that is started to see how large others are
+FEW = 2  # arms of a small state that is made to estimate the size of larger ones
 
 _allowed: ContextVar[float] = ContextVar("allowed", default=math.inf)
 
 
 @contextmanager
 def at_most(max_bytes: int) -> Iterator[None]:
-    """Refuse to start states of more than `max_bytes` bytes within the block; elsewhere there is no limit."""
+    """Limit the states that are made inside this block to `max_bytes` bytes; elsewhere there is no limit."""
     token = _allowed.set(whole("max_bytes", max_bytes, "a number of bytes, at least 1", 1))
     try:
         yield
@@ -25,7 +25,7 @@ def at_most(max_bytes: int) -> Iterator[None]:
 
 
 def claim(name: str, value: Any, n_bytes: int) -> None:
-    """Refuse `value` if what it asks for, `n_bytes` bytes, is more than allowed here."""
+    """Raise an error if the `n_bytes` bytes that `value` needs are more than the current limit."""
     allowed = _allowed.get()
     if n_bytes > allowed:
         rule = f"such that a state takes at most {allowed:,} bytes, not {n_bytes:,} (max_bytes raises the limit)"
@@ -35,7 +35,7 @@ def claim(name: str, value: Any, n_bytes: int) -> None:
 def state_bytes(start: Callable[[int], Any], n_arms: int) -> int:
     """Return about how many bytes `start(n_arms)` will take, without calling it where there are many arms.
 
-    Every side of an array of a state is constant or grows by as much with each arm: two small states tell which.
+    Each dimension of an array of a state is constant or grows linearly with the arms: two small states show which.
     """
     if n_arms <= FEW:
         return sum(array.nbytes for array in start(n_arms))

@@ -426,7 +426,7 @@ def test_what_was_remembered_of_sets_is_forgotten_when_arms_change() -> None:
 
 def test_laws_shorter_than_any_that_was_made_are_refused() -> None:
     record = arena(arms=["a", "b"]).choose(distinct=True).to_dict()
-    with pytest.raises(ValueError, match=r"duel\.laws must be laws over 5 arms"):
+    with pytest.raises(ValueError, match=r"duel\.laws must be rows of 5 probabilities"):
         arena().update(wk.Duel.from_dict(record), winner="left")
 
 

@@ -41,7 +41,7 @@ def test_a_refused_choice_moves_neither_the_rounds_nor_the_stream(make: Callable
         learner._stream.draw()
     before, counts = stands(learner), [array.tobytes() for array in learner.state]
     for _ in range(3):
-        with pytest.raises(ValueError, match="must be probabilities"):
+        with pytest.raises(ValueError, match="must be non-negative"):
             learner.choose()
         assert stands(learner) == before
     assert learner.rounds == 0

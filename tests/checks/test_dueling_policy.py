@@ -45,16 +45,19 @@ FAULTS = {
     "growing": Fault(broken.Logging, suite.check_state, "the state must not grow", alone=False),
     "endless": Fault(broken.Endless, suite.check_state, "state.counts must stay finite", alone=False),
     "everybody": Fault(
-        broken.Everybody, suite.check_law, "a law must be zero on all arms but those allowed, got", alone=False
+        broken.Everybody, suite.check_law, "probabilities must be zero on all arms but those allowed, got", alone=False
     ),
-    "negative": Fault(broken.Negative, suite.check_law, "a law must not be negative, got", alone=False),
-    "undefined": Fault(broken.Undefined, suite.check_law, "a law must not be NaN, got", alone=False),
-    "excessive": Fault(broken.Excessive, suite.check_law, "a law must sum to one, got"),
-    "impure": Fault(broken.Impure, suite.check_law, "asking for a law must not change the state", alone=False),
+    "negative": Fault(broken.Negative, suite.check_law, "probabilities must not be negative, got", alone=False),
+    "undefined": Fault(broken.Undefined, suite.check_law, "probabilities must not be NaN, got", alone=False),
+    "excessive": Fault(broken.Excessive, suite.check_law, "probabilities must sum to one, got"),
+    "impure": Fault(broken.Impure, suite.check_law, "asking for probabilities must not change the state", alone=False),
     "meddling": Fault(broken.Meddling, suite.check_law, "must not change who may meet, with", alone=False),
     "fickle": Fault(broken.Moody, suite.check_law, "the same question must get the same answer", alone=False),
     "moody": Fault(
-        lambda: broken.Moody(every=6), suite.check_law, "choose must draw from the laws that asking says", alone=False
+        lambda: broken.Moody(every=6),
+        suite.check_law,
+        "choose must draw from the probabilities that law returned",
+        alone=False,
     ),
     "unmemorable": Fault(broken.Unmemorable, suite.check_law, "a memo must be zero or positive", alone=False),
     **{
@@ -66,7 +69,7 @@ FAULTS = {
         )
         for field in ("arms", "awake", "sizes", "laws", "memos", "shares")
     },
-    "paired": Fault(broken.Paired, suite.check_battles, "a law must sum to one, got", alone=False),
+    "paired": Fault(broken.Paired, suite.check_battles, "probabilities must sum to one, got", alone=False),
     "roomy": Fault(broken.Roomy, suite.check_battles, "two of a battle must be a duel", alone=False),
     "random": Fault(
         broken.RandomStart, suite.check_repeatable, "the same uniforms must repeat the choices", alone=False
@@ -91,7 +94,7 @@ FAULTS = {
     "draining": Fault(broken.Draining, suite.check_grow, "grow must not change the state it is given"),
     "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same duels in the same order"),
     "infinite": Fault(broken.Doubling, suite.check_streaks, "state.counts must stay finite"),
-    "unguarded": Fault(broken.Unguarded, suite.check_streaks, "a law must not be NaN", alone=False),
+    "unguarded": Fault(broken.Unguarded, suite.check_streaks, "probabilities must not be NaN", alone=False),
     "misspoken": Fault(
         lambda: broken.Contradictory(broken.MISSPOKEN),
         suite.check_kernels_match_methods,

@@ -60,9 +60,7 @@ FAULTS = {
         "zero on arms that are asleep, summing to one",
         alone=False,
     ),
-    "negative": Fault(
-        lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must be probabilities: non-negative", alone=False
-    ),
+    "negative": Fault(lambda: broken.Faulty(broken.NEGATIVE), suite.check_law, "must be non-negative", alone=False),
     "too much": Fault(
         lambda: broken.Faulty(broken.TOO_MUCH),
         suite.check_law,
@@ -85,7 +83,7 @@ FAULTS = {
     "punctual": Fault(broken.Punctual, suite.check_late_feedback, "non-negative", alone=False),
     "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same decisions in the same order"),
     "infinite": Fault(broken.Doubling, suite.check_worst_case, "the state must stay finite"),
-    "unguarded": Fault(broken.Unguarded, suite.check_worst_case, "probabilities: non-negative"),
+    "unguarded": Fault(broken.Unguarded, suite.check_worst_case, "must be non-negative"),
     "hesitant": Fault(broken.Hesitant, suite.check_one_arm, "an arm awake alone must be played"),
     "unwelcoming": Fault(broken.Unwelcoming, suite.check_one_arm, "non-negative"),
     "partial": Fault(broken.Partial, suite.check_relabelling, "under other labels"),

@@ -68,7 +68,10 @@ class Impure(GreedyDuels):
 
 @pytest.mark.parametrize(
     ("policy", "words"),
-    [(Broken(), "zero on all arms but those allowed"), (Impure(), "'law': asking for a law must not change the state")],
+    [
+        (Broken(), "zero on all arms but those allowed"),
+        (Impure(), "'law': asking for probabilities must not change the state"),
+    ],
 )
 def test_the_suite_says_what_is_wrong(policy: wk.DuelingPolicy, words: str) -> None:
     with pytest.raises(AssertionError, match=words):

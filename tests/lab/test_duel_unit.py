@@ -182,7 +182,7 @@ def test_bandits_and_duels_do_not_mix() -> None:
 
 
 def test_a_law_that_is_none_fails_the_simulation() -> None:
-    with pytest.raises(SimulationError, match="law of Broken\\(\\) must be probabilities"):
+    with pytest.raises(SimulationError, match="probabilities of Broken\\(\\) must be non-negative"):
         wk.simulate(Broken(), UtilityDuels(3), 10, runs=1, jobs=1)
 
 

@@ -48,8 +48,8 @@ def test_a_question_that_does_not_fit_is_refused(state: Any, awake: Any, words: 
         (Decision(40, 1 / 3, (0, 1, 2), EVEN, 1, 0.5), 0.5, "indices below 3"),
         (Decision(0, 1 / 3, (0, 1, 40), EVEN, 1, 0.5), 0.5, "indices below 3"),
         (Decision(-1, 1 / 3, (0, 1, 2), EVEN, 1, 0.5), 0.5, "indices below 3"),
-        (Decision(0, 1 / 3, (0, 1), EVEN, 1, 0.5), 0.5, "probabilities can have drawn"),
-        (Decision(0, 2.0, (0, 1, 2), np.array([2.0, 0.0, 0.0]), 1, 0.5), 0.5, "probabilities can have drawn"),
+        (Decision(0, 1 / 3, (0, 1), EVEN, 1, 0.5), 0.5, "can be drawn from its probabilities"),
+        (Decision(0, 2.0, (0, 1, 2), np.array([2.0, 0.0, 0.0]), 1, 0.5), 0.5, "can be drawn from its probabilities"),
         (Decision(0, 1 / 3, (0, 1, 2), EVEN, 1, 0.5), 5.0, "loss must be"),
         (Decision(0, 0.02, tuple(range(50)), np.full(50, 0.02), 1, 0.5), 0.5, "state must be"),
     ],
@@ -105,6 +105,6 @@ def test_what_could_not_be_loaded_is_not_saved(notes: Any, tmp_path: Path) -> No
 
 def test_a_kernel_that_writes_no_law_is_found_out_when_it_chooses() -> None:
     bandit = wk.Bandit(Lawless(), 3, seed=0)
-    with pytest.raises(ValueError, match=r"law of Lawless\(\) must be probabilities"):
+    with pytest.raises(ValueError, match=r"probabilities of Lawless\(\) must be non-negative"):
         bandit.choose()
     assert bandit.rounds == 0

@@ -156,7 +156,7 @@ class MirrorRun(AdaptiveRun):
     [
         ("nobody", "at least one arm must be awake in every round"),
         ("large", "losses must be between 0 and 1 where awake"),
-        ("global", "the same seed and laws must give the same rounds"),
+        ("global", "the same seed and probabilities must give the same rounds"),
     ],
 )
 def test_the_checker_says_what_is_wrong_with_adaptive_worlds(wrong: str, sentence: str) -> None:

@@ -1,1 +1,1 @@
-"""What people embed: policies with names for arms, a random stream, files, and a ranking."""
+"""The classes to embed in a program, `Bandit` and `DuelingBandit`: a policy with names, a random stream and files."""

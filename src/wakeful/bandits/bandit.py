@@ -88,7 +88,7 @@ class Bandit(Learner[Policy]):
                     raise
                 if position < 0:
                     self._stream.put_back(u)
-                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+                    raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             self._rounds = clock
             return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
 
@@ -108,7 +108,7 @@ class Bandit(Learner[Policy]):
                 p = np.zeros(mask.size)
                 position, probability, memo = self._choose(mask, u, p, self._policy.fields(state, mask.size))
                 if position < 0:
-                    raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+                    raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
 
     def admit(self, decision: Decision) -> None:
@@ -152,7 +152,7 @@ class Bandit(Learner[Policy]):
                 return plain_law(self._policy, self._state, mask)
             p = np.zeros(mask.size)
             if not self._law(mask, p, self._fields):
-                raise ValueError(must_be(f"law of {self._policy!r}", LAW, p))
+                raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             return p
 
     def add_arm(self, name: Hashable | None = None) -> Hashable:

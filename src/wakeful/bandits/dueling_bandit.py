@@ -244,7 +244,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
             room.uniforms[n] = u
         wrong = self._choose(mask, room.uniforms, pick, fields)
         if wrong >= 0:
-            raise ValueError(must_be(f"law of {self._policy!r}", LAW, pick.laws[wrong]))
+            raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, pick.laws[wrong]))
         arms = pick.arms.tolist()
         allowed = [self._named(row[:n]) for row, n in zip(pick.awake, pick.sizes.tolist(), strict=True)]
         return Duel(
@@ -363,7 +363,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         if not isinstance(laws, np.ndarray) or laws.dtype != np.float64 or laws.ndim != 2 or len(laws) != size:
             raise TypeError(must_be("duel.laws", f"a float64 array of {size} rows", laws))
         if not self._initial_arms <= laws.shape[1] <= n_arms:
-            raise ValueError(must_be("duel.laws", f"laws over {n_arms} arms", laws))
+            raise ValueError(must_be("duel.laws", f"rows of {n_arms} probabilities", laws))
         whole("duel.clock", clock, "a whole number, at least 1", 1)
         room = self._room(size)
         for m in range(size):
@@ -479,7 +479,7 @@ def _same(arm: Any, winner: Any) -> bool:
 def _refusal(duel: Duel, answer: int) -> str:
     """Return the sentence for what the update answered."""
     if answer == NOT_DRAWN:
-        return must_be("duel.probabilities", "those of arms which its laws can have drawn", duel.probabilities)
+        return must_be("duel.probabilities", "those of arms that can be drawn from duel.laws", duel.probabilities)
     if answer == NO_MEMO:
         return must_be("duel.memos", "zero or positive, and finite", duel.memos)
     return must_be("duel.laws", LAW, duel.laws)

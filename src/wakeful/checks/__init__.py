@@ -1,1 +1,1 @@
-"""What users run on their own policies: the suites that ours pass."""
+"""The test suites that our policies pass, for users to run on policies of their own."""

@@ -14,7 +14,7 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.kernels import FINE, NO_MEMO
 from wakeful.policies.spec import Recipe
 
-EXACT = 1e-9  # laws that should be the same differ by rounding only
+EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,10 @@ class PolicyHarness:
         given = shares.copy()
         answer = self._learner(own)(given)
         require(answer != NO_MEMO, f"a memo must be zero or positive, and finite, got {pick.memos}")
-        require(answer == FINE, f"laws must be non-negative and zero on all arms but those allowed, got {pick.laws}")
+        require(
+            answer == FINE,
+            f"probabilities must be non-negative and zero on all arms but those allowed, got {pick.laws}",
+        )
         for name in ("arms", "sizes", "laws", "memos"):
             require(np.array_equal(getattr(own, name), getattr(pick, name)), f"learn must not change pick.{name}")
         for mine, theirs, n in zip(own.awake, pick.awake, pick.sizes, strict=True):
@@ -105,7 +108,7 @@ class PolicyHarness:
         table, always = preferences[np.newaxis], np.zeros(len(pair_sets), np.int64)
         pick = empty_pick(size, self.n_arms)
         self._step("play")(pair_sets, rounds, table, always, coins, rng, choices, pick, self._fields)
-        require(NO_LAW not in choices, f"laws must be non-negative and sum to one, got {pick.laws}")
+        require(NO_LAW not in choices, f"probabilities must be non-negative and sum to one, got {pick.laws}")
         return choices
 
     def _drawn(self, pairs: Mask, uniforms: Floats, counts: bool) -> Pick:
@@ -147,7 +150,7 @@ def _assert_law(pick: Pick, m: int, pairs: Mask) -> None:
     for rule, broken in wrong.items():
         if broken:
             after = f" after {chosen.tolist()}" if m else ""
-            raise AssertionError(f"a law must {rule}, got {p} for arms {allowed.tolist()}{after}")
+            raise AssertionError(f"probabilities must {rule}, got {p} for arms {allowed.tolist()}{after}")
 
 
 def same_laws(one: Pick, other: Pick) -> bool:
@@ -295,11 +298,11 @@ def try_round(ring: PolicyHarness, pairs: Mask, rng: np.random.Generator, size: 
     """Ask for the laws twice, choose, and let somebody win."""
     uniforms, mask, before = rng.random(2 * size), pairs.copy(), bytes_of(ring.state)
     asked = ring.ask(mask, uniforms)
-    require(bytes_of(ring.state) == before, "asking for a law must not change the state")
-    require(np.array_equal(mask, pairs), "asking for a law must not change who may meet")
+    require(bytes_of(ring.state) == before, "asking for probabilities must not change the state")
+    require(np.array_equal(mask, pairs), "asking for probabilities must not change the allowed pairs")
     require(_equal(asked, ring.ask(mask, uniforms)), "the same question must get the same answer")
     pick = ring.choose(mask, uniforms)
-    require(_equal(asked, pick), "choose must draw from the laws that asking says")
+    require(_equal(asked, pick), "choose must draw from the probabilities that law returned")
     ring.update(pick, all_to(int(rng.integers(size)), size))
 
 

@@ -27,7 +27,7 @@ from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe, kinds, subclasses
 from wakeful.policies.state_ranges import refuse_out_of_range
 
-EXACT = 1e-9  # laws that should be the same differ by rounding only
+EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 WORST_CASE_ROUNDS = 20_000
 BOUND_RUNS = 20
 

@@ -1,1 +1,1 @@
-"""How to choose a pair of arms: the contract, its kernels, and one file for each dueling policy."""
+"""Policies that choose two arms for a duel: what every dueling policy must have, and one file for each."""

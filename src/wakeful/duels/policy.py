@@ -25,8 +25,8 @@ class DuelingPolicy(Recipe, ABC):
     Write `start` and `kernels`, or `start`, `law`, `learn` and perhaps `remember` in plain Python.
     """
 
-    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the laws
-    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same laws
+    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the probabilities
+    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same probabilities
     ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property

@@ -1,1 +1,1 @@
-"""Policies compared in worlds: simulations on any executor, their results and figures."""
+"""Simulations that compare policies: `simulate` on any executor, its results and figures."""

@@ -61,7 +61,7 @@ def duel_regrets(
             part = slice(start, start + stride)
             play_on(*_part(block, part), learner_stream, choices[part], pick, fields)
             if (choices[part, 0] == NO_LAW).any():
-                raise ValueError(must_be(f"law of {policy!r}", LAW, pick.laws))
+                raise ValueError(must_be(f"probabilities of {policy!r}", LAW, pick.laws))
         found = np.empty(block.which.size)
         add_regrets(*block[:4], choices, found)
         return found, choices

@@ -1,1 +1,1 @@
-"""Arithmetic that knows nothing of bandits: compiled code, exact probabilities, tables of awake sets."""
+"""Numerical code that is not about bandits: compilation and its cache, exact arithmetic, tables of sets."""

@@ -1,4 +1,4 @@
-"""A table of awake sets inside a state: rows of a mask, found by hashing, each with a count."""
+"""A hash table of awake sets with a count of each, stored in two arrays of a policy's state."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from wakeful.numerics.compile import kernel
 
 @kernel
 def find(sets: Mask, counts: Ints, awake: Ints) -> int:
-    """Return the row of `sets` that holds `awake`, else an empty one (its count is 0), else -1: full.
+    """Return the row of `sets` that holds `awake`, else an empty row (its count is 0), else -1 (the table is full).
 
     The hash depends on the awake arms alone, so a table stays valid when arms are added.
     """

@@ -21,7 +21,7 @@ from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PATIENCE = 2.0  # seconds of compilation after which the user is told what is going on
+PATIENCE = 2.0  # seconds of compilation after which a message says what is going on
 NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
 log = logging.getLogger("wakeful")
 _called: dict[Any, Any] = {}  # functions, and what `call` made of them
@@ -30,15 +30,15 @@ _called: dict[Any, Any] = {}  # functions, and what `call` made of them
 def kernel(function: Function) -> Function:
     """Compile `function` on first use; under `NUMBA_DISABLE_JIT=1` it stays plain Python.
 
-    Without `fastmath`: a product and a sum never become one operation with one rounding, so that every CPU computes
-    the same bits. For the same reason kernels take exp and log from `exponentials`, not from the C library.
+    There is no `fastmath`, hence no fused multiply-add, so that every CPU computes the same bits. For the same
+    reason kernels take exp and log from `exponentials`, not from the C library.
     """
     compiled: Function = numba.njit(function)
     return compiled
 
 
 def as_kernel(function: Any) -> Any:
-    """Return a kernel, compiling what a user left plain."""
+    """Return `function` as a kernel: a user's plain function is compiled."""
     return function if hasattr(function, "py_func") else kernel(function)
 
 
@@ -80,8 +80,8 @@ def may_cache(function: Any) -> bool:
 def specialised(entry: Any, name: str, *examples: Any) -> Any:
     """Return `entry` compiled for arguments like `examples`, to be called with nothing else.
 
-    Calling it skips the look at every argument's type that a compiled function takes, half a microsecond.
-    Compilation is announced where it takes longer than `PATIENCE`.
+    Calling it skips the check of every argument's type, which takes half a microsecond. If compilation takes longer
+    than `PATIENCE`, a message says so.
     """
     if not hasattr(entry, "overloads"):
         return entry

@@ -1,7 +1,7 @@
 """Compiled code on disk: one file for each entry point, types and CPU, with a checksum.
 
-Numba's own cache fails when a file is damaged or the disk is full, and runs machine code without a look whether it is
-what was written. Here any trouble means that the code is compiled as if there were no file, and one warning.
+Numba's own cache fails when a file is damaged or the disk is full, and runs machine code without checking that it is
+what was written. Here any problem leads to one warning, and the code is compiled as if there were no file.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ SIZE = hashlib.sha256().digest_size
 
 
 class CompileCache(_Cache):
-    """What Numba asks for compiled code; it raises nothing."""
+    """The cache that Numba asks for compiled code; its methods never raise."""
 
     def __init__(self, function: Any) -> None:
         self._name = function.__qualname__
@@ -48,7 +48,7 @@ class CompileCache(_Cache):
             if not self._enabled or not path.exists():
                 return None
             return self._form.rebuild(target_context, pickle.loads(_read(path)))
-        except Exception as problem:  # a cache that cannot be read is no cache
+        except Exception as problem:  # if the cache cannot be read, the code is compiled again
             say_once(f"compiled code on disk cannot be used, so some is compiled again: {problem}")
             return None
 
@@ -66,7 +66,7 @@ class CompileCache(_Cache):
         self._enabled = True
 
     def disable(self) -> None:
-        """Leave files alone."""
+        """Neither read nor write files."""
         self._enabled = False
 
     def flush(self) -> None:

@@ -1,8 +1,8 @@
-"""exp and log in plain arithmetic: the same bits on every CPU, and many at once in the time of a few.
+"""exp and log from sums and products: the same bits on every CPU, and vectorised by the compiler.
 
 The C library's exp and log round differently on CPUs with and without fused multiply-add, and a loop over them cannot
 be vectorised. Here are only sums, products and quotients, each rounded once, in a fixed order that Numba keeps. All are
-right to 1 unit in the last place, against about 1/2 of the library's: `tests/test_exponentials.py`.
+right to 1 unit in the last place, the C library's to about 1/2: `tests/numerics/test_exponentials.py`.
 
 exp: x = k log 2 + r with whole k and |r| <= log(2) / 2, exp(r) by a polynomial, 2^k by writing the exponent bits.
 log: x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), log(1 + f) = 2 artanh(f / (2 + f)) by a polynomial, as in

@@ -1,4 +1,4 @@
-"""Two integrals behind a decision: which Beta variable is smallest, and what share an arm expects."""
+"""Two integrals: the probability that a Beta variable is the smallest, and the expected share of an arm."""
 
 import math
 
@@ -33,7 +33,7 @@ def gauss_panel(order: int) -> tuple[Floats, Floats]:
 
 
 def _gauss(order: int) -> tuple[Floats, Floats]:
-    """Return Gauss-Legendre nodes and weights on [-1, 1], the same bits wherever the linear algebra is another.
+    """Return Gauss-Legendre nodes and weights on [-1, 1], the same bits with every linear algebra library.
 
     NumPy's are eigenvalues, with errors about 1e-16 that depend on the CPU. Rounded, they start Newton's method.
     """
@@ -166,9 +166,9 @@ def survival_panel(before: Floats, density: Floats, above: Floats, nobody: Float
 
 @kernel
 def beta_minimum(ones: Floats, zeros: Floats, law: Floats) -> None:
-    """Write into law the chance that X_i ~ Beta(1 + ones[i], 1 + zeros[i]) is the smallest; counts up to 1e12.
+    """Write into `law` the probability that X_i ~ Beta(1 + ones[i], 1 + zeros[i]) is the smallest; counts to 1e12.
 
-    P_i = integral f_i prod_{j != i} (1 - F_j), panel by panel from the left until somebody is surely below.
+    P_i = integral f_i prod_{j != i} (1 - F_j), panel by panel from the left until some X_j is surely smaller.
     A panel is halved while it breaks the identity d prod_j (1 - F_j) = -sum_i f_i prod_{j != i} (1 - F_j).
     """
     arms = law.size

@@ -1,7 +1,7 @@
-"""The stationary law of a Markov chain from the logarithms of its rates, each entry right to 13 digits.
+"""The stationary distribution of a Markov chain from the logarithms of its rates, each entry right to 13 digits.
 
-Subtraction is what ruins linear solvers here, so there is none: sums, products and quotients of positive
-numbers lose a rounding each, and nothing more. `docs/numerics.md` tells the story, with numbers.
+Linear solvers lose their accuracy in subtractions, so there are none here: each sum, product or quotient of
+positive numbers has one rounding error. `docs/numerics.md` explains the method, with measurements.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 # rates, and by balance no weight is then below e^-300 / n of another: no product of two underflows or overflows.
 LOWEST = -300.0
 
-# Differences of larger log-weights would overflow; nobody can tell e^1e300 from e^1e308.
+# Differences of larger log-weights would overflow; e^1e300 and e^1e308 make no difference in the result.
 LARGEST = 1e300
 
 # From this many states on, matrix products beat loops; see `benchmarks/stationary.py`.
@@ -30,7 +30,7 @@ LOG_RADIX, LOG_RADIX_REST = 354.89135644666385, 2.814936585578686e-11
 
 
 def stationary(log_weights: ArrayLike) -> Floats:
-    """Return the stationary law of the chain that jumps from i to j at rate exp(log_weights[i, j]).
+    """Return the stationary distribution of the chain that jumps from i to j at rate exp(log_weights[i, j]).
 
     It is the p with p_j sum_k exp(W[j, k]) = sum_i p_i exp(W[i, j]), over i, k != j, for all j, and sum(p) = 1.
     Every p_i is right to about 1e-13 of itself, however far apart the rates are: see `docs/numerics.md`.
@@ -67,13 +67,13 @@ def _checked(log_weights: ArrayLike) -> Floats:
 
 
 def _solved(log_weights: Floats, law: Floats) -> None:
-    """Call `solve`: the entry that is kept on disk."""
+    """Call `solve`; this is the compiled entry point that is kept on disk."""
     solve(log_weights, law)
 
 
 @kernel
 def solve(log_weights: Floats, law: Floats) -> None:
-    """Write the law of the chain with rates exp(log_weights), all within LARGEST, into `law`.
+    """Write the stationary distribution of the chain with rates exp(log_weights), within LARGEST, into `law`.
 
     The diagonal is ignored, and the log-weights are lost: they become the rates that are eliminated.
     """
@@ -158,7 +158,7 @@ def _normalise(law: Floats) -> None:
 def _shift(log_weights: Floats, shifts: Floats) -> bool:
     """Take each row's maximum off the row, into `shifts`; False, and nothing taken, if a row reaches too far down.
 
-    On the diagonal, which nobody looks at, is then one of the others.
+    The diagonal, which is never read, then holds one of the other numbers.
     """
     n = shifts.size
     for i in range(n):
@@ -203,7 +203,7 @@ def _eliminate(rates: Floats, n: int) -> None:
 
 @kernel
 def _unshift(rates: Floats, law: Floats) -> None:
-    """Turn `law`, the row shifts a, into the law p_i, proportional to rates[0, i] exp(-a_i)."""
+    """Replace the row shifts a in `law` by the probabilities p_i, proportional to rates[0, i] exp(-a_i)."""
     low, high = law[0], law[0]
     for i in range(1, law.size):
         low, high = min(low, law[i]), max(high, law[i])

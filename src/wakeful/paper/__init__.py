@@ -1,1 +1,1 @@
-"""The paper as a program: its experiments, its claims, and a report of both."""
+"""The paper as a program: it runs the experiments, judges the claims, and writes a report."""

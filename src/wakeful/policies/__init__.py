@@ -1,1 +1,1 @@
-"""How to choose among the arms that are awake: the contract, its kernels, and one file for each policy."""
+"""Policies that choose one of the awake arms: what every policy must have, and one file for each policy."""

@@ -1,4 +1,4 @@
-"""A decision: what was chosen, and all that its feedback needs."""
+"""`Decision`: the arm chosen, and all that its feedback needs."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,7 +12,7 @@ from wakeful.policies.kernels import CLOSE
 
 
 class Decision(NamedTuple):
-    """One choice, and all that its feedback needs: keep it, log it, send it as JSON, bring it back.
+    """One choice and all that its feedback needs; `to_dict` and `from_dict` convert it for JSON.
 
     For a `Bandit`, arms are names; for a policy's own `update`, they are indices.
 
@@ -21,9 +21,9 @@ class Decision(NamedTuple):
         probability: with which it was chosen
         awake: the arms that were available, in the order of the bandit's arms
         probabilities: of all arms at decision time, zero on arms that are asleep
-        clock: how many decisions this was, counted from one
-        memo: the policy's own note to its feedback (a learning rate, a propensity, a coin)
-        policy: the full name of the policy that decided, such as `PerSet[SIExp3]`; empty where nobody wrote it down
+        clock: the number of this decision, counted from one
+        memo: a number that the policy needs again at feedback (a learning rate, a propensity, a coin)
+        policy: the full name of the policy that decided, such as `PerSet[SIExp3]`; empty if it is unknown
     """
 
     arm: Any
@@ -56,7 +56,7 @@ class Decision(NamedTuple):
         return np.array_equal(self.probabilities, other.probabilities) and self._key() == other._key()
 
     def __ne__(self, other: object) -> bool:
-        """Negate `==`; a tuple would compare arrays by itself."""
+        """Negate `==`; the method of tuples cannot compare arrays."""
         return not self == other
 
     def __hash__(self) -> int:

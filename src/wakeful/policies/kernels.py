@@ -1,4 +1,4 @@
-"""The ways into a policy's kernels: its law, one choice, one decision to count, one update, a whole run.
+"""Compiled entry points of a policy: probabilities, one choice, one decision to count, one update, a whole run.
 
 Each is a template; `entries` binds a policy's kernels into it. They take parameters and state as one plain
 tuple, `fields`, because that is what the compiler unpacks fastest and what its cache recognises.
@@ -14,8 +14,8 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import as_kernel, bind, kernel, may_cache
 
 FLOOR = 1e-18  # an arm less likely than this is never drawn, so no importance weight exceeds its inverse
-CLOSE = 1e-9  # how far from one the sum of a law may be
-COIN = 0.5  # stands for the coin where a decision is counted whose memo is known
+CLOSE = 1e-9  # how far from one the sum of probabilities may be
+COIN = 0.5  # given to `remember` as its coin if the memo of the decision is known already
 
 FINE, NOT_A_LAW, NOT_DRAWN, NO_MEMO = range(4)  # what `update` answers
 
@@ -39,7 +39,7 @@ def remember(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, coin
 
 
 class Kernels(NamedTuple):
-    """The compiled half of a policy: what it plays, what it learns, what it notes at a decision.
+    """The compiled functions of a policy: its probabilities, its learning, and its memo of a decision.
 
     `law(parameters, state, awake, p)` fills `p`; `learn(parameters, state, awake, p, arm, memo, loss)`
     adds one feedback; `remember(parameters, state, awake, p, arm, coin)` counts a decision and returns
@@ -78,7 +78,7 @@ def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries
 
 @kernel
 def indices(mask: Mask) -> Ints:
-    """Return the positions where `mask` is true; no branch to mispredict."""
+    """Return the positions where `mask` is true; without branches, which would be mispredicted."""
     found = np.empty(mask.size, np.int64)
     n = 0
     for k in range(mask.size):
@@ -89,7 +89,7 @@ def indices(mask: Mask) -> Ints:
 
 @kernel
 def draw(p: Floats, awake: Ints, u: float) -> tuple[int, float]:
-    """Draw an arm from `p` with the uniform `u`; what is left of `u` inside the arm's share is a new uniform."""
+    """Draw an arm from `p` with the uniform `u`; return it and a new uniform, the position of `u` in its share."""
     before = 0.0
     last = awake[0]
     for k in awake:
@@ -111,7 +111,7 @@ def is_drawable(p: Floats, awake: Ints) -> bool:
 
 
 def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> bool:
-    """Fill `p` with the law on the arms of `mask`; return whether it is one that `_choose` would draw from."""
+    """Fill `p` with the probabilities of the arms of `mask`; return whether `_choose` could draw from them."""
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
     awake = indices(mask)
@@ -122,7 +122,7 @@ def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> bool:
 def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[int, float, float]:
     """Fill `p`, draw an arm with the uniform `u`, count the decision; return arm, probability and memo.
 
-    The arm is -1, and nothing is counted, if what the kernel wrote is no law.
+    The arm is -1, and nothing is counted, if the kernel wrote invalid probabilities.
     """
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
@@ -136,7 +136,7 @@ def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[i
 
 @kernel
 def fault(mask: Mask, p: Floats, arm: int, probability: float, memo: float) -> int:
-    """Return what is wrong with a decision: `FINE` if `p` is a law on `mask` that can have drawn `arm`."""
+    """Return what is wrong with a decision: `FINE` if `p` are probabilities on `mask` that `arm` can be drawn from."""
     total = 0.0
     for k in range(p.size):
         if not 0.0 <= p[k] <= 1.0 + CLOSE or (p[k] > 0.0 and not mask[k]):

@@ -57,7 +57,7 @@ def checked_horizon(eta: Any, horizon: Any) -> float | None:
 def rates_of(rate: Rate) -> Range:
     """Return the rates that a memo may hold: any positive one, since policies that differ in eta share feedback."""
     if rate.counter == EPOCH:
-        return Range(0.0, LARGEST_RATE)  # whatever the state holds; feedback with another rate is dropped
+        return Range(0.0, LARGEST_RATE)  # any rate; feedback with another rate than the state's is dropped
     return Range(SMALLEST_RATE, LARGEST_RATE)
 
 

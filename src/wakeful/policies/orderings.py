@@ -83,7 +83,7 @@ class OrderingExp4(Policy):
         return Orderings(_all_orderings(n_arms), numerator)
 
     def grow(self, state: OrderingState, n_arms: int) -> OrderingState:
-        """Give an ordering the losses of what is left of it without the new arms, which slept so far."""
+        """Give each ordering the losses of the same ordering without the new arms, which were asleep so far."""
         grown = self.start(n_arms)
         grown.clock[:] = state.clock
         old = next(k for k in range(1, n_arms + 1) if math.factorial(k) == state.losses.size)
@@ -160,7 +160,7 @@ def _all_orderings(n_arms: int) -> Ints:
 
 @kernel
 def _first(ordering: Ints, p: Floats) -> int:
-    """Return the first arm of `ordering` that is marked in `p`, where sleepers are negative."""
+    """Return the first arm of `ordering` that is awake: `p` is negative on arms that are asleep."""
     for k in ordering:
         if p[k] >= 0.0:
             return int(k)

@@ -1,4 +1,4 @@
-"""One learner for each distinct awake set: the obvious competitor where there are few of them."""
+"""PerSet: one learner for each distinct awake set, for worlds with few of them."""
 
 from collections import namedtuple
 from collections.abc import Callable
@@ -97,7 +97,7 @@ class PerSet(Policy):
         return grown
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
-        """Return the law of this set's own learner."""
+        """Return the probabilities of this set's own learner."""
         if self.kernels is not None:
             return super().probabilities(state, awake)
         row = row_of(state, np.flatnonzero(awake))

@@ -1,8 +1,8 @@
-"""What a policy is: parameters, the state it starts from, the law it plays, what it learns.
+"""`Policy`, the class of all policies: parameters, an initial state, probabilities, and an update.
 
-A `Policy` is a frozen dataclass of parameters. Its state is a named tuple of arrays, owned by whoever
-runs it, and a sum of one increment per feedback (and one per decision), so that late, reordered and
-missing feedback are nothing special. What feedback needs to know of the decision travels in `Decision`.
+A `Policy` is a frozen dataclass of parameters. Its state is a named tuple of arrays that the caller keeps. The
+state is a sum of one increment per feedback (and one per decision), so that late, reordered and missing feedback
+need no special care. The `Decision` carries what its feedback needs.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, draw, entri
 from wakeful.policies.spec import Recipe, full_name
 from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
-LAW = "probabilities: non-negative, zero on arms that are asleep, summing to one"
+LAW = "non-negative, zero on arms that are asleep, summing to one"
 
 
 class Guarantee(NamedTuple):
@@ -38,14 +38,14 @@ class Policy(Recipe, ABC):
     two come with them, and the compiled loop too). Class variables say what `check_policy` may expect.
     """
 
-    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the law
-    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same law
+    symmetric: ClassVar[bool] = True  # relabelling the arms relabels the probabilities
+    order_free: ClassVar[bool] = True  # the same feedback in another order gives the same probabilities
     grows: ClassVar[bool] = False  # the state takes more memory the longer it runs
     ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property
     def kernels(self) -> Kernels | None:
-        """The compiled half of the policy, or None for one in plain Python; a class attribute will do."""
+        """The compiled functions of the policy, or None if it is in plain Python; may be a class attribute."""
         return None
 
     @abstractmethod
@@ -57,14 +57,14 @@ class Policy(Recipe, ABC):
         return ANY_MEMO
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
-        """Return the law of the next choice: length K, zero where `awake` is false, summing to one."""
+        """Return the probabilities of the next choice: length K, zero where `awake` is false, summing to one."""
         mask = np.array(truths("awake", awake, "a mask of K booleans"))
         p = np.zeros(mask.size)
         fitting_state(self, state, p.size)
         if mask.ndim != 1 or not mask.any():
             raise ValueError(must_be("awake", "a mask of K booleans, one of them true", awake))
         if not compiled(self, "law", state, p.size)(mask, p, self.fields(state, p.size)):
-            raise ValueError(must_be(f"law of {self!r}", LAW, p))
+            raise ValueError(must_be(f"probabilities of {self!r}", LAW, p))
         return p
 
     def remember(self, state: Any, decision: Decision, coin: float) -> float:
@@ -76,7 +76,7 @@ class Policy(Recipe, ABC):
         return self.kernels.remember(self.parameters(p.size), state, awake, p, decision.arm, coin)
 
     def update(self, state: Any, decision: Decision, loss: float) -> None:
-        """Add to `state`, in place, what `loss` says; `decision` holds indices of arms."""
+        """Add one feedback to `state`, in place; `decision` holds indices of arms."""
         arm, probability, awake, p, _, memo, _ = decision
         fitting_state(self, state, len(p))
         mask = np.zeros(len(p), np.bool_)
@@ -89,7 +89,7 @@ class Policy(Recipe, ABC):
         law = np.array(p, np.float64)
         learn = compiled(self, "update", state, law.size)
         if learn(mask, law, arm, float(probability), float(memo), loss, self.fields(state, law.size)) != FINE:
-            raise ValueError(must_be("decision", "one that probabilities can have drawn", decision))
+            raise ValueError(must_be("decision", "one whose arm can be drawn from its probabilities", decision))
 
     def grow(self, state: Any, n_arms: int) -> Any:
         """Return `state` for `n_arms` arms, the new ones as if they had been asleep so far."""
@@ -175,7 +175,7 @@ def decide(policy: Policy, state: Any, awake: Mask, uniform: Callable[[], float]
 
 
 def plain_law(policy: Policy, state: Any, awake: Mask) -> Floats:
-    """Return a copy of what `policy.probabilities` says, if it is a law."""
+    """Return a copy of what `policy.probabilities` returns, if these are valid probabilities."""
     p = np.array(policy.probabilities(state, awake.copy()), dtype=np.float64)
     if not is_law(p, awake):
         raise ValueError(must_be(f"{type(policy).__name__}.probabilities", LAW, p))
@@ -183,6 +183,6 @@ def plain_law(policy: Policy, state: Any, awake: Mask) -> Floats:
 
 
 def is_law(p: Floats, awake: Mask) -> bool:
-    """Whether `p` is a law on the arms of `awake`: non-negative, zero elsewhere, summing to one."""
+    """Whether `p` are probabilities of the arms of `awake`: non-negative, zero elsewhere, summing to one."""
     fits = p.shape == awake.shape and bool((p >= 0.0).all()) and not p[~awake].any()
     return fits and abs(float(p.sum()) - 1.0) <= CLOSE

@@ -38,8 +38,8 @@ class SBExp3(Policy):
     """SB-EXP3: small sleeping external regret against any losses and awake sets, O(|S_t|) a round.
 
     `p(i)` is proportional to `exp(-eta_t L[i])` on the awake arms; after arm k lost l, every awake arm i gets
-    `L[i] += 1{i = k} l / p(k) - l`. Good where losses do not depend on what is awake; where they do, no
-    order of the arms is good, and `SIExp3` or `PerSet` is the one to take.
+    `L[i] += 1{i = k} l / p(k) - l`. Use it where losses do not depend on what is awake. Where they do, no fixed
+    order of the arms is good: use `SIExp3` or `PerSet`.
 
     Parameters:
         eta: the learning rate: a constant; `"anytime"`, `sqrt(log K / (2 sum(|S_s| - 1)))`; `"sqrt"`, t^-1/2
@@ -118,7 +118,7 @@ def _arm_remember(rate: Rate, state: ArmState, awake: Ints, p: Floats, arm: int,
 
 @kernel
 def _arm_learn(rate: Rate, state: ArmState, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
-    """Add the centred estimate to `state.losses` on the awake arms; alone, an arm teaches nothing."""
+    """Add the centred estimate to `state.losses` on the awake arms; it is zero if only one arm is awake."""
     if awake.size == 1:
         return
     for i in awake:

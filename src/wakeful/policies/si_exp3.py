@@ -1,4 +1,4 @@
-"""Exponential weights against any adversary: SI-EXP3 for internal regret, SB-EXP3 for external regret."""
+"""SI-EXP3, the paper's Algorithm 1: exponential weights over pairs of arms, for internal sleeping regret."""
 
 import math
 from dataclasses import dataclass
@@ -51,8 +51,8 @@ class Bound(NamedTuple):
 class SIExp3(Policy):
     """SI-EXP3, Algorithm 1: small sleeping internal regret against any losses and any awake sets.
 
-    One expert i -> j per pair of arms says "play j where you would play i"; the play is the fixed point of
-    their weighted advice, the stationary law of the chain with rates `exp(-eta_t L[i, j])` on the awake
+    For each pair of arms an expert i -> j says "play j instead of i". The probabilities are the fixed point of their
+    weighted advice: the stationary distribution of the Markov chain with rates `exp(-eta_t L[i, j])` on the awake
     arms. After arm k lost l, for every other awake arm i: `L[k, i] -= l`, `L[i, k] += l p(i) / (p(k) + gamma_t)`.
 
     Parameters:
@@ -158,7 +158,7 @@ def _log_pairs(n_arms: int) -> float:
 
 @kernel
 def _switch_law(rate: Rate, state: SwitchState, awake: Ints, p: Floats) -> None:
-    """Write the stationary law of the rates exp(-eta L) on the awake arms into `p`."""
+    """Write the stationary distribution of the rates exp(-eta L) on the awake arms into `p`."""
     n = awake.size
     if n == 1:
         p[awake[0]] = 1.0
@@ -168,7 +168,7 @@ def _switch_law(rate: Rate, state: SwitchState, awake: Ints, p: Floats) -> None:
         eta = state.rate[0] if epoch(rounds) < rounds else 0.0  # the first round of an epoch forgets
     else:
         eta = rate_at(rate, rounds, state.clock[1] + n)
-    room = np.empty((n + 1, n))  # one allocation, for the log-weights and the law
+    room = np.empty((n + 1, n))  # one allocation, for the log-weights and the probabilities
     weights, law = room[:n], room[n]
     for i in range(n):
         for j in range(n):

@@ -1,4 +1,4 @@
-"""What policies of all kinds share: frozen parameters that go to JSON and back, and to the compiler."""
+"""The parameters of policies of all kinds: frozen, convertible to JSON and back, and passed to the compiler."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -59,7 +59,7 @@ class Recipe:
 
 
 def set_frozen(recipe: Recipe, **values: Any) -> None:
-    """Set fields of a frozen recipe while it is made: plain numbers, whatever kind of number was given."""
+    """Set fields of a frozen dataclass inside `__post_init__`; NumPy numbers become plain ones."""
     for name, value in values.items():
         object.__setattr__(recipe, name, value)
 

@@ -1,4 +1,4 @@
-"""What the numbers of a state may be: a range for each field, said by its policy, checked where a state comes in."""
+"""Ranges of the numbers in a state: each policy declares them by field, and they are checked when a state comes in."""
 
 import sys
 from collections.abc import Mapping

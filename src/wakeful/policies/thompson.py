@@ -23,12 +23,12 @@ class BetaState(NamedTuple):
 
 @dataclass(frozen=True)
 class SleepingThompson(Policy):
-    """Thompson sampling among the awake arms, with its exact law.
+    """Thompson sampling among the awake arms, with its exact probabilities.
 
     Losses in [0, 1] are rounded to 0 or 1 by a coin of that bias, so that Beta(1 + ones, 1 + zeros) is the
     posterior of an arm's mean loss. The awake arm whose posterior draw is lowest is played: we compute the
     chance of that, `int f_i prod_{j != i} (1 - F_j)`, and draw from it, so every decision carries its true
-    probability. The coin is drawn at decision time and travels in the decision.
+    probability. The coin is drawn at decision time and stored in the decision as its memo.
 
     >>> import numpy as np
     >>> policy = SleepingThompson()

@@ -1,4 +1,4 @@
-"""Policies that keep counts per arm: sleeping UCB, sleeping Thompson sampling; and uniform play."""
+"""Sleeping UCB: the awake arm with the lowest lower confidence bound of its mean loss."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Every awake arm with the same probability: the yardstick."""
+"""Uniform: every awake arm with the same probability, for comparison."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +13,7 @@ from wakeful.policies.state_ranges import COUNTS, NOTHING, Range, Ranges
 
 
 class CountState(NamedTuple):
-    """How often each arm was observed: a policy must keep something, and this is worth a look."""
+    """How often each arm was observed; the policy does not use it, but a state must have a field."""
 
     counts: Floats  # (K,)
 

@@ -1,4 +1,4 @@
-"""Worlds whose losses will not stay put: the best arm switches, means drift, an adversary sees the learner's law."""
+"""Worlds whose losses change: the best arm switches, means drift, or an adversary sees the probabilities."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ class Drifting(World):
 
 @dataclass(frozen=True)
 class Spiteful(AdaptiveWorld):
-    """An adversary who sees the learner's law: the likeliest arm, the first of several, loses 1, all others 0.
+    """An adversary who sees the learner's probabilities: the likeliest arm (the first if tied) loses 1, others 0.
 
     Arms are awake independently of each other, always at least one of them.
 
@@ -134,7 +134,7 @@ class _Spite(AdaptiveRun):
         return next(self._rows)
 
     def losses(self, probabilities: Floats) -> Floats:
-        """Return 1 where the law is largest, 0 elsewhere."""
+        """Return 1 for the arm with the largest probability, 0 for the others."""
         losses = np.zeros(probabilities.size)
         losses[probabilities.argmax()] = 1.0
         return losses

@@ -62,8 +62,8 @@ class MarkovSleep(World):
     """Arms sleep and wake in spells: each is a chain with two states, all given that an arm is awake.
 
     In each round an awake arm falls asleep with probability `sleep`, a sleeping one wakes with probability `wake`,
-    independently; a step that would leave no arm awake is redrawn. The first round has the stationary law of the
-    chains, `wake / (wake + sleep)` for each arm, again given that an arm is awake.
+    independently; a step that would leave no arm awake is redrawn. The first round is drawn from the stationary
+    distribution, `wake / (wake + sleep)` for each arm, again given that an arm is awake.
 
     Parameters:
         n_arms: K

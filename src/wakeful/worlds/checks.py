@@ -1,7 +1,7 @@
 """`check_world`: what every world must get right, ours and yours.
 
 Each check is a function of a world that raises `AssertionError` with a sentence. `CHECKS` lists those of worlds drawn
-in blocks, `ADAPTIVE_CHECKS` those of worlds that see the learner's law.
+in blocks, `ADAPTIVE_CHECKS` those of worlds that see the learner's probabilities.
 """
 
 import random
@@ -137,7 +137,7 @@ def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
     for first, second in zip(alone, mixed, strict=True):
         same = all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-        require(same, "the same seed and laws must give the same rounds")
+        require(same, "the same seed and probabilities must give the same rounds")
 
 
 CHECKS: tuple[Callable[[World], None], ...] = (

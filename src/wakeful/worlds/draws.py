@@ -29,7 +29,7 @@ class Sleepers:
         return awake
 
     def losses(self, means: Floats) -> Floats:
-        """Return losses of 0 and 1 in the rounds drawn last; 0 for sleepers."""
+        """Return losses of 0 and 1 in the rounds drawn last; 0 for arms that are asleep."""
         return (self._u < self._rates * means).astype(np.float64)
 
 

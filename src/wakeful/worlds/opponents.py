@@ -1,4 +1,4 @@
-"""Worlds that are a game against somebody: one who plays the Nash equilibrium, one who sees the learner's law.
+"""Games against an opponent who plays the Nash equilibrium, or who sees the learner's probabilities.
 
 Both players have the same awake set, drawn uniformly from a given family in each round.
 """
@@ -75,7 +75,7 @@ class NashOpponent(World):
 
 @dataclass(frozen=True)
 class BestResponse(AdaptiveWorld):
-    """A game against an opponent who sees the learner's law and answers with the action that hurts it most.
+    """A game against an opponent who sees the learner's probabilities and answers with the action that hurts it most.
 
     Parameters:
         game: a square game; the learner has the rows

@@ -109,7 +109,7 @@ class Replay(World):
         return cls(awake, values, arms=tuple(names))
 
     def __eq__(self, other: object) -> bool:
-        """Compare arrays exactly, sleepers' losses too."""
+        """Compare arrays exactly, also the losses of arms that are asleep."""
         if not isinstance(other, Replay):
             return NotImplemented
         same = np.array_equal(self.awake, other.awake) and np.array_equal(self.losses, other.losses)

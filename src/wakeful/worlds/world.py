@@ -1,7 +1,7 @@
 """What a world is: a source of awake sets and losses that every policy plays alike.
 
 An oblivious world does not look at the learner. It is drawn in blocks of rounds: `blocks(rng, size)` first draws
-what the world of this run is made of, then yields `Block`s. An adaptive world answers the learner's law.
+what the world of this run is made of, then yields `Block`s. An adaptive world answers the learner's probabilities.
 """
 
 from abc import ABC, abstractmethod

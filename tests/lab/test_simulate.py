@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,16 +271,15 @@ def test_more_sets_than_there_is_room_for_are_refused_with_advice(change: Any, m
 
 
 def test_the_memory_of_a_long_run_is_flat() -> None:
-    code = (
-        "import resource, wakeful as wk; from wakeful.worlds import Stochastic\n"
-        "wk.simulate(wk.SBExp3(), Stochastic(10), rounds={}, runs=1, regrets=('policy',))\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    short, long = (
-        int(subprocess.run([sys.executable, "-c", code.format(n)], capture_output=True, check=True).stdout)
-        for n in (10_000, 2_000_000)
-    )
-    assert long - short < 20_000  # KiB
+    def peak(rounds: int) -> int:
+        tracemalloc.start()
+        simulate(wk.SBExp3(), Stochastic(10), rounds=rounds, runs=1, regrets=("policy",), jobs=1, checkpoints=[rounds])
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(100_000)  # what is compiled and kept by a first call
+    assert peak(1_000_000) < 1.1 * peak(100_000)
 
 
 @pytest.mark.parametrize(
@@ -523,9 +523,8 @@ def test_an_interrupt_stops_long_units() -> None:
         process.stdout.readline()
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        process.wait(timeout=30)
-    assert time.monotonic() - start < 15.0
+        process.wait(timeout=60)  # all rounds would take an hour
+    assert process.returncode != 0
 
 
 def test_no_more_workers_than_units(monkeypatch: pytest.MonkeyPatch) -> None:

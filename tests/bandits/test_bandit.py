@@ -36,6 +36,7 @@ from wakeful import (
     play,
     regret,
 )
+from wakeful.bandits.arms import Arms
 from wakeful.bandits.random_stream import BLOCK, Stream
 
 Floats = NDArray[np.float64]
@@ -647,6 +648,21 @@ def test_a_state_that_grew_comes_back_from_a_file(tmp_path: Path, monkeypatch: p
         bandit.update(bandit.choose(), loss=0.5)
     bandit.save(tmp_path / "log.wakeful")
     assert np.array_equal(Bandit.load(tmp_path / "log.wakeful").state.arms, bandit.state.arms)
+
+
+@pytest.mark.parametrize("arms", [3, ["tea", "coffee", "juice"]], ids=repr)
+def test_sets_that_were_said_before_and_the_latest_decision_take_the_short_way(
+    arms: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bandit = Bandit(SIExp3(), arms, seed=1)
+    names = bandit.arms
+    ways: list[Any] = [list(names[:2]), names[1:], np.array([True, False, True]), None]
+    for awake in ways:
+        bandit.choose(awake)
+    monkeypatch.setattr(Arms, "_judged", None)  # the long ways, with all their checks
+    monkeypatch.setattr(Bandit, "_placed", None)
+    for awake in ways:
+        bandit.update(bandit.choose(awake), loss=0.5)
 
 
 @pytest.mark.parametrize(

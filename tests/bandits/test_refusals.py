@@ -428,6 +428,23 @@ def test_read_only_and_unaligned_probabilities_are_read_right_or_refused(policy:
     assert isinstance(answer, Refusal) or everything(bandit) == everything(other)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.fill(0.0),
+        lambda p: setattr(p, "shape", (3, 1)),
+        lambda p: setattr(p, "dtype", np.int64),
+    ],
+    ids=["zeros", "shape", "dtype"],
+)
+@pytest.mark.parametrize("policy", KINDS, ids=repr)
+def test_the_latest_decision_is_refused_if_its_array_was_changed(policy: Policy, change: Any) -> None:
+    bandit = trained(policy)
+    decision = bandit.choose()
+    change(decision.probabilities)
+    refused("decision.probabilities", EITHER, lambda: bandit.update(decision, loss=0.5), bandit)
+
+
 @pytest.mark.parametrize("policy", KINDS, ids=repr)
 def test_a_decision_from_a_bandit_with_other_arms_is_refused(policy: Policy) -> None:
     bandit = trained(policy)

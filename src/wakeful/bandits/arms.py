@@ -12,12 +12,13 @@ from wakeful.numerics.arrays import Mask
 REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
 AT_HAND = frozenset({type(None), list, tuple, np.ndarray})  # awake sets of these types run no code of the caller's
 BOOLEANS = frozenset({bool, np.bool_})
+BOOL = np.dtype(np.bool_)
 AWAKE_RULE = "a list of arm names, a boolean mask, or None for all arms"
 
 MOST_ARMS = 1_000_000
 
 Awake = Iterable[Any] | Mask | None
-Found = tuple[tuple[Any, ...], Mask]  # names, in the order of the arms, and mask
+Found = tuple[tuple[Any, ...], Mask, tuple[int, ...]]  # names, in the order of the arms; mask; see `_doubtful`
 
 
 class Arms:
@@ -29,6 +30,7 @@ class Arms:
         self.retired: Mask = np.zeros(len(self.names), np.bool_)
         self._any_retired = False
         self._booleans_clash = not {0, 1}.isdisjoint(self.position)  # as keys, True is 1 and False is 0
+        self._shape = self.retired.shape
         self._masks: dict[Hashable, Found] = {}  # by names, and by the bytes of a mask
 
     def __len__(self) -> int:
@@ -44,6 +46,7 @@ class Arms:
         self.position[name] = len(self) - 1
         self._booleans_clash = self._booleans_clash or name in {0, 1}
         self.retired = np.append(self.retired, False)
+        self._shape = self.retired.shape
         self._masks.clear()
         return len(self) - 1
 
@@ -83,15 +86,30 @@ class Arms:
         return found
 
     def known(self, awake: Any, what: str) -> Found:
-        """Return the names and the mask of any arms, retired ones too."""
-        key = awake if type(awake) is tuple else tuple(awake) if type(awake) is list else None
-        if key is not None and not (self._booleans_clash and not BOOLEANS.isdisjoint(map(type, key))):
-            try:
-                return self._masks[key]
-            except (KeyError, TypeError):  # not seen before, or not hashable
-                pass
+        """Return the names and the mask of any arms, retired ones too; what was said before is looked up."""
+        kind = type(awake)
+        key: Any
+        if kind is tuple:
+            key = awake
+        elif kind is list:
+            key = tuple(awake)
+        elif kind is np.ndarray and awake.dtype is BOOL and awake.shape == self._shape:
+            key = awake.tobytes()
+        else:
+            return self._judged(awake, what)
+        try:
+            found = self._masks[key]
+        except (KeyError, TypeError):  # not seen before, or not hashable
+            return self._judged(awake, what)
+        for k in found[2]:
+            if type(key[k]) in BOOLEANS:
+                return self._judged(awake, what)
+        return found
+
+    def _judged(self, awake: Any, what: str) -> Found:
+        """Return the same for what was not said before, or refuse it."""
         if isinstance(awake, np.ndarray):
-            if awake.dtype == np.bool_ and not isinstance(awake, np.ma.MaskedArray):
+            if awake.dtype == BOOL and not isinstance(awake, np.ma.MaskedArray):
                 return self.of_mask(np.asarray(awake), what)
             readable = awake.ndim == 1 and (awake.dtype.kind in "iuUO" or awake.size == 0)
         else:
@@ -101,7 +119,12 @@ class Arms:
         key = tuple(awake)
         if key and BOOLEANS.issuperset(map(type, key)):
             return self.of_mask(np.array(key, np.bool_), what)
-        return self._remember(key, self._of_names(key, what))
+        names, mask, _ = self._of_names(key, what)
+        return self._remember(key, (names, mask, self._doubtful(key)))
+
+    def _doubtful(self, key: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return where in `key` 0 and 1 stand: True and False there would be an equal key, and name no arms."""
+        return tuple([k for k, name in enumerate(key) if name in {0, 1}]) if self._booleans_clash else ()
 
     def _of_names(self, key: tuple[Any, ...], what: str) -> Found:
         mask = np.zeros(len(self), np.bool_)
@@ -114,7 +137,7 @@ class Arms:
 
     def of_mask(self, mask: Mask, what: str) -> Found:
         """Return the names and the mask of the arms of a mask."""
-        if mask.shape != (len(self),):
+        if mask.shape != self._shape:
             raise ValueError(must_be(what, f"a mask of shape ({len(self)},)", mask.tolist()))
         try:
             return self._masks[mask.tobytes()]
@@ -124,7 +147,8 @@ class Arms:
         if not here:
             raise ValueError(must_be(what, "a set of at least one arm", []))
         names = tuple([self.names[k] for k in here])
-        return self._remember(mask.tobytes(), self._remember(names, (names, mask.copy())))
+        found = self._remember(names, (names, mask.copy(), self._doubtful(names)))
+        return self._remember(mask.tobytes(), (names, found[1], ()))
 
     def _remember(self, key: Hashable, found: Found) -> Found:
         if len(self._masks) * (len(self) + 64) >= REMEMBERED:

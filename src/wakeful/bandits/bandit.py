@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy import zeros
 
 from wakeful.bandits.arms import AT_HAND, Awake, listed
 from wakeful.bandits.learner import Learner, checked_uniform, copied
@@ -64,6 +65,8 @@ class Bandit(Learner[Policy]):
         self._choose: Callable[..., tuple[int, float, float]] | None
         self._admit: Callable[..., int] | None
         self._update: Callable[..., int] | None
+        self._fields: tuple[Any, ...]
+        self._latest: tuple[Decision | None, int, Mask]  # the last choice, its position and mask: `update` trusts them
         self._use(policy.start(len(self._arms)))
 
     def choose(self, awake: Awake = None) -> Decision:
@@ -71,13 +74,13 @@ class Bandit(Learner[Policy]):
         if type(awake) not in AT_HAND:
             awake = listed(awake)  # before the lock: an iterator may ask this very bandit
         with self._lock:
-            names, mask = self._arms.awake(awake)
+            names, mask, _ = self._arms.awake(awake)
             clock = self._rounds + 1
             if self._choose is None:
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
                 position, probability, _, p, _, memo, _ = made
             else:
-                p, u = np.zeros(mask.size), self._stream.draw()
+                p, u = zeros(mask.size), self._stream.draw()
                 try:
                     position, probability, memo = self._choose(mask, u, p, self._fields)
                 except BaseException:  # an interrupt, just before or just after compiled code ran
@@ -90,7 +93,10 @@ class Bandit(Learner[Policy]):
                     self._stream.put_back(u)
                     raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             self._rounds = clock
-            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+            arm = self._arms.names[position]
+            made = new_decision(Decision, (arm, probability, names, p, clock, memo, self._decider))
+            self._latest = made, position, mask
+            return made
 
     def propose(self, awake: Awake, uniform: float) -> Decision:
         """Return the decision that `choose` would make with this `uniform` number in [0, 1); change nothing.
@@ -99,7 +105,7 @@ class Bandit(Learner[Policy]):
         """
         awake, u = listed(awake), checked_uniform("uniform", uniform)
         with self._lock:
-            names, mask = self._arms.awake(awake)
+            names, mask, _ = self._arms.awake(awake)
             clock = self._rounds + 1
             state = copied(self._state)
             if self._choose is None:
@@ -109,7 +115,8 @@ class Bandit(Learner[Policy]):
                 position, probability, memo = self._choose(mask, u, p, self._policy.fields(state, mask.size))
                 if position < 0:
                     raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
-            return new_decision((self._arms.names[position], probability, names, p, clock, memo, self._decider))
+            arm = self._arms.names[position]
+            return Decision(arm, probability, names, p, clock, memo, self._decider)
 
     def admit(self, decision: Decision) -> None:
         """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
@@ -135,7 +142,11 @@ class Bandit(Learner[Policy]):
         else:
             lost = _loss(loss, reward)
         with self._lock:
-            position, mask, probability, memo = self._placed(decision)
+            latest, position, mask = self._latest
+            if decision is latest and _is_vector(decision[3], mask):  # only its array can have changed since
+                probability, memo = decision[1], decision[5]
+            else:
+                position, mask, probability, memo = self._placed(decision)
             if self._update is None:
                 answer = self._update_plainly(decision, position, mask, lost)
             else:
@@ -171,6 +182,7 @@ class Bandit(Learner[Policy]):
     def _use(self, state: Any) -> None:
         """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
         self._state = state
+        self._latest = None, 0, self._arms.retired
         self._least_memo, self._most_memo, _ = self._policy.memo_range(len(self._arms))
         self._law = self._choose = self._admit = self._update = None
         if self._policy.kernels is not None:
@@ -192,10 +204,10 @@ class Bandit(Learner[Policy]):
         if decider is not self._decider:
             self._check_decider("decision.policy", decider)
         position = self._arms.of("decision.arm", arm)
-        names, mask = self._arms.known(awake, "decision.awake")
+        names, mask, _ = self._arms.known(awake, "decision.awake")
         if names is not awake and names != awake:
             raise ValueError(must_be("decision.awake", "a tuple in the order of this bandit's arms", awake))
-        if type(p) is not np.ndarray or (p.dtype is not FLOAT64 and p.dtype != FLOAT64) or not p.flags.c_contiguous:
+        if type(p) is not np.ndarray or p.dtype != FLOAT64 or not p.flags.c_contiguous:
             raise TypeError(must_be("decision.probabilities", "a float64 array", p))
         if p.shape != mask.shape and not self._is_earlier(p, mask):
             raise ValueError(must_be("decision.probabilities", f"one for each of {mask.size} arms", p))
@@ -224,6 +236,11 @@ class Bandit(Learner[Policy]):
         if answer == FINE:
             self._policy.remember(self._state, own._replace(memo=0.0), COIN)
         return answer
+
+
+def _is_vector(p: Floats, mask: Mask) -> bool:
+    """Whether `p` still has the type, shape and order in memory that compiled code needs beside `mask`."""
+    return p.dtype is FLOAT64 and p.shape == mask.shape and p.flags.c_contiguous
 
 
 def _plain(decision: Decision, position: int, mask: Mask) -> tuple[Decision, int]:

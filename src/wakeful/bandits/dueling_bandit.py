@@ -293,7 +293,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
         """Return who may meet whom of the arms awake."""
-        names, here = self._arms.awake(awake)
+        names, here, _ = self._arms.awake(awake)
         labels = None if groups is None else self._labels(groups, names)
         try:
             return self._masks[names, distinct, labels, size]
@@ -367,7 +367,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         whole("duel.clock", clock, "a whole number, at least 1", 1)
         room = self._room(size)
         for m in range(size):
-            known, mask = self._arms.known(names[m], "duel.allowed")
+            known, mask, _ = self._arms.known(names[m], "duel.allowed")
             if known is not names[m] and known != names[m]:
                 raise ValueError(must_be("duel.allowed", "tuples in the order of this bandit's arms", names[m]))
             room.allowed[m] = mask

@@ -1,7 +1,6 @@
 """`Decision`: the arm chosen, and all that its feedback needs."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -67,5 +66,5 @@ class Decision(NamedTuple):
         return (self.arm, self.probability, self.awake, self.clock, self.memo, self.policy)
 
 
-# A decision from its seven fields at once: half the time of `Decision(...)`.
-new_decision = cast(Callable[[tuple[Any, ...]], Decision], partial(tuple.__new__, Decision))
+# A decision from the class and the seven fields at once: half the time of `Decision(...)`.
+new_decision = cast(Callable[[type[Decision], tuple[Any, ...]], Decision], tuple.__new__)

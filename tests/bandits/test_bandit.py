@@ -406,7 +406,9 @@ def test_the_last_arm_cannot_be_retired() -> None:
     bandit = Bandit(Uniform(), DRINKS, seed=0)
     bandit.retire_arm("tea")
     bandit.retire_arm("juice")
-    with pytest.raises(ValueError, match="name must be an arm that leaves another one to choose, got 'coffee'"):
+    with pytest.raises(
+        ValueError, match="name must be an arm other than the last one that can be chosen, got 'coffee'"
+    ):
         bandit.retire_arm("coffee")
     assert bandit.choose().arm == "coffee"
 

@@ -119,8 +119,8 @@ def test_all_ways_to_say_the_same_choose_the_same() -> None:
         ({"pairs": [("a", "z")]}, "pairs must be among the arms .*, got 'z'"),
         ({"pairs": np.eye(4, dtype=bool)}, "pairs must be a \\(5, 5\\) array"),
         ({"pairs": np.triu(np.ones((5, 5), bool))}, "pairs must be symmetric, got"),
-        ({"pairs": [("a", "b")], "awake": ["a", "b"]}, "awake must be left out where pairs says who may meet"),
-        ({"pairs": [("a", "b")], "size": 2}, "size must be left out where pairs"),
+        ({"pairs": [("a", "b")], "awake": ["a", "b"]}, "awake must be left out if pairs is given"),
+        ({"pairs": [("a", "b")], "size": 2}, "size must be left out if pairs"),
     ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, Any], words: str) -> None:

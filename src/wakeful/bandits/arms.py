@@ -1,4 +1,4 @@
-"""Names of arms and what callers may say of them: lists of names, masks, or nothing for all."""
+"""The names of arms, and the awake sets that callers pass: lists of names, masks, or nothing for all arms."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
@@ -22,7 +22,7 @@ Found = tuple[tuple[Any, ...], Mask, tuple[int, ...]]  # names, in the order of 
 
 
 class Arms:
-    """The arms of a bandit by name and position; once given, a position is never given again."""
+    """The arms of a bandit by name and position; a position is never used for another arm."""
 
     def __init__(self, arms: int | Iterable[Hashable]) -> None:
         self.names = _names(arms)
@@ -41,7 +41,7 @@ class Arms:
         """Add one arm and return its position; without a name it is called by its number."""
         name = self._next_number() if name is None else _a_name(name)
         if name in self.position:
-            raise ValueError(must_be("name", "new: each arm has a name of its own", name))
+            raise ValueError(must_be("name", "different from the names of all other arms", name))
         self.names.append(name)
         self.position[name] = len(self) - 1
         self._booleans_clash = self._booleans_clash or name in {0, 1}
@@ -62,7 +62,7 @@ class Arms:
         retired = self.retired.copy()
         retired[self.of("name", name)] = True
         if retired.all():
-            raise ValueError(must_be("name", "an arm that leaves another one to choose", name))
+            raise ValueError(must_be("name", "an arm other than the last one that can be chosen", name))
         self.retired, self._any_retired = retired, True
         self._masks.clear()
 

@@ -32,9 +32,9 @@ NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.bool
 class Bandit(Learner[Policy]):
     """Decides among the arms that are awake right now, and learns from what happens.
 
-    Between `choose` and `update` nothing is remembered: the decision carries what its feedback needs, so
-    feedback may come late, in any order, to a loaded copy in another process, or never. Each decision should
-    get feedback at most once; a bandit cannot know that it has seen one before. Threads may share a bandit.
+    A bandit stores nothing between `choose` and `update`: the decision carries what its feedback needs, so
+    feedback may come late, in any order, to a loaded copy in another process, or never. Give the feedback of a
+    decision only once; a bandit does not notice that it has seen it before. Threads may share a bandit.
 
     Parameters:
         policy: how to choose, such as `SIExp3()`
@@ -72,7 +72,7 @@ class Bandit(Learner[Policy]):
     def choose(self, awake: Awake = None) -> Decision:
         """Choose one of the arms `awake`: names, a boolean mask, or nothing if all are."""
         if type(awake) not in AT_HAND:
-            awake = listed(awake)  # before the lock: an iterator may ask this very bandit
+            awake = listed(awake)  # before the lock, because an iterator may call this bandit
         with self._lock:
             names, mask, _ = self._arms.awake(awake)
             clock = self._rounds + 1
@@ -136,7 +136,7 @@ class Bandit(Learner[Policy]):
             raise ValueError(_refusal(decision, answer))
 
     def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
-        """Learn the `loss` (or the `reward`, one less the loss) of a decision; both lie in [0, 1]."""
+        """Learn from the `loss` of a decision, or from its `reward`, which is 1 - loss; both lie in [0, 1]."""
         if reward is None and type(loss) in NUMBERS and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
             lost = float(loss)  # type: ignore[arg-type]
         else:
@@ -180,7 +180,7 @@ class Bandit(Learner[Policy]):
             return self._policy.switch_gains(self._state)
 
     def _use(self, state: Any) -> None:
-        """Take `state` as the current one, and the compiled steps for it if the policy has kernels."""
+        """Use `state` from now on, with its compiled functions if the policy has kernels."""
         self._state = state
         self._latest = None, 0, self._arms.retired
         self._least_memo, self._most_memo, _ = self._policy.memo_range(len(self._arms))
@@ -220,7 +220,7 @@ class Bandit(Learner[Policy]):
         return position, mask, probability, memo
 
     def _is_earlier(self, p: Floats, mask: Mask) -> bool:
-        """Whether `p` is as long as a law was before arms were added, and they sleep in `mask`."""
+        """Whether `p` is from before arms were added: shorter by arms that are asleep in `mask`."""
         return p.ndim == 1 and self._initial_arms <= p.size < mask.size and not mask[p.size :].any()
 
     def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> int:

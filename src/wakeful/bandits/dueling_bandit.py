@@ -1,4 +1,4 @@
-"""`DuelingBandit`: chooses who meets whom among the arms that are awake right now, and learns from who wins."""
+"""`DuelingBandit`: chooses the arms of a duel among those that are awake right now, and learns from the winner."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -27,7 +27,7 @@ Groups = Mapping[Any, Hashable]
 
 
 class Room(NamedTuple):
-    """Arrays to work in: what compiled code reads of a duel, and what it fills; laws are each duel's own."""
+    """Arrays that compiled code reads and fills for one duel; they are reused, except the probabilities."""
 
     pick: Pick
     allowed: Mask  # (M, K)
@@ -221,7 +221,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         return number
 
     def _allowed(self, awake: Any, distinct: bool, groups: Groups | None, pairs: Any, size: Any) -> tuple[Mask, int]:
-        """Return who may meet whom, and how many arms are to be chosen."""
+        """Return the mask of allowed pairs, and how many arms are to be chosen."""
         if pairs is not None:
             _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
             return self._given(pairs), 2
@@ -258,7 +258,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         )
 
     def _check_growth(self, size: int) -> None:
-        """Refuse a battle of so many arms that the state would become large: anybody can write one down."""
+        """Raise an error for a battle of so many arms that the state would become too large: it comes from outside."""
         if size <= self._size:
             return
         needed = state_bytes(partial(self._policy.start, size=size), len(self._arms))
@@ -292,7 +292,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         return names
 
     def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
-        """Return who may meet whom of the arms awake."""
+        """Return the mask of allowed pairs of the arms awake."""
         names, here, _ = self._arms.awake(awake)
         labels = None if groups is None else self._labels(groups, names)
         try:
@@ -353,7 +353,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         return mask
 
     def _placed(self, duel: Duel) -> tuple["Room", Floats]:
-        """Return room that holds a duel which may be this bandit's, by positions, and its laws; else refuse it."""
+        """Return the arrays of a duel in terms of positions, if it fits this bandit, otherwise raise an error."""
         arms, probabilities, names, laws, clock, memos, decider = duel
         if decider is not self._decider:
             self._check_decider("duel.policy", decider)
@@ -433,21 +433,21 @@ def _as_dict(groups: Any) -> dict[Any, Hashable]:
 
 
 def _alone(name: str, **others: Any) -> None:
-    """Refuse other ways to say who may meet beside the one called `name`."""
+    """Raise an error if the allowed pairs are given by other arguments besides the one called `name`."""
     for other, value in others.items():
         if value is not None:
-            raise ValueError(must_be(other, f"left out where {name} says who may meet", value))
+            raise ValueError(must_be(other, f"left out if {name} is given", value))
 
 
 def _check_parts(duel: Any) -> None:
-    """Refuse what is no duel with all its parts."""
+    """Raise an error if this is not a complete `Duel`."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
     arms, probabilities, allowed, _, _, memos, _ = duel
     if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))
     if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
-        raise ValueError(must_be("duel", "of two or more arms, each with all that belongs to it", duel))
+        raise ValueError(must_be("duel", "of two or more arms, with as many entries in each field", duel))
 
 
 def _shares(duel: Any, winner: Any) -> list[float]:
@@ -469,7 +469,7 @@ def _shares(duel: Any, winner: Any) -> list[float]:
 
 
 def _same(arm: Any, winner: Any) -> bool:
-    """Whether `winner` is the name of `arm`; an array, say, is no name."""
+    """Whether `winner` is the name of `arm`; values that cannot be compared are not."""
     try:
         return bool(arm == winner)
     except (TypeError, ValueError):

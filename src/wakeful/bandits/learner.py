@@ -1,4 +1,4 @@
-"""What bandits and dueling bandits share: a policy, names, a state, a random stream, and a file to keep them in."""
+"""`Learner`, the common part of `Bandit` and `DuelingBandit`: policy, names, state, random stream, saving, loading."""
 
 import json
 import os
@@ -34,9 +34,9 @@ class Learner(ABC, Generic[Kind]):
         self, policy: Kind, arms: int | Iterable[Hashable], seed: int | np.random.SeedSequence | None = None
     ) -> None:
         self._policy = policy
-        self._decider = full_name(policy)  # what its decisions say of who made them
+        self._decider = full_name(policy)  # the policy's name, which every decision carries
         self._arms = Arms(arms)
-        self._initial_arms = len(self._arms)  # arms at the first decision: the shortest law a decision can carry
+        self._initial_arms = len(self._arms)  # arms at the first decision: no decision has fewer probabilities
         self._stream = Stream(seed)
         self._rounds = 0
         self._lock = threading.Lock()
@@ -66,11 +66,11 @@ class Learner(ABC, Generic[Kind]):
 
     @property
     def state(self) -> Any:
-        """What was learned: a named tuple of arrays; look, and do not touch."""
+        """What was learned: a named tuple of arrays; do not change it."""
         return self._state
 
     def retire_arm(self, name: Hashable) -> None:
-        """Let an arm sleep for good; its name stays taken and late feedback is still learned."""
+        """Make an arm unavailable for good; its name cannot be used again, late feedback is still learned."""
         with self._lock:
             self._arms.retire(name)
 
@@ -102,7 +102,7 @@ class Learner(ABC, Generic[Kind]):
         try:
             with at_most(most):
                 return cls._restored(record)
-        except Exception as problem:  # whatever goes wrong with somebody's record, it is the record that is wrong
+        except Exception as problem:  # records from outside can fail in any way; the error says that they are wrong
             raise ValueError(must_be("record", rule, list(record)) + f": {problem}") from problem
 
     def to_bytes(self) -> bytes:
@@ -135,7 +135,7 @@ class Learner(ABC, Generic[Kind]):
         return f"<{type(self).__name__} {self._policy!r}, {len(self._arms)} arms, {self._rounds} rounds>"
 
     def __copy__(self) -> Self:
-        """Return one that is the same and goes its own way: it shares nothing with this one."""
+        """Return an independent copy, which shares nothing with this one."""
         with self._lock:
             record = self._record()
         return self._restored(record)
@@ -235,8 +235,8 @@ def _can_be_read(record: Any, policy: Recipe) -> bool:
         return False
 
 
-# A fork copies locks as they are, but not the threads that would release them. So a fork waits until every learner is
-# between two calls, and the child starts with whole learners and free locks.
+# A fork copies locks in their current state, but not the threads that would release them. So a fork waits until no call
+# of any learner is running; the child then starts with consistent learners and free locks.
 PATIENCE = 1.0  # seconds for a call in another thread to end; after that the child gets a new lock
 _alive: "weakref.WeakSet[Learner[Any]]" = weakref.WeakSet()
 _adding = threading.Lock()
@@ -258,7 +258,7 @@ def _after_fork() -> None:
 
 
 def _in_child() -> None:
-    """Do the same, and replace locks that a thread of the parent still held: nobody will release them here."""
+    """Do the same, and replace locks that a thread of the parent held: it does not exist in the child."""
     for learner in list(_alive):
         if learner._lock not in _waited:
             learner._lock = threading.Lock()

@@ -29,12 +29,12 @@ class Stream:
         return next(self._left)
 
     def put_back(self, *uniforms: float) -> None:
-        """Let numbers just drawn be drawn again, in the same order: whoever drew them made no decision."""
+        """Put numbers just drawn back, in the same order, because no decision was made with them."""
         self._left = iter([*uniforms, *self._left])
 
     @property
     def state(self) -> Any:
-        """Where the stream stands: plain numbers, the same whatever the size of a block."""
+        """The position of the stream as plain numbers, independent of the size of a block."""
         bits = np.random.PCG64()
         bits.state = self._origin
         return bits.advance(BLOCK - length_hint(self._left)).state

@@ -1,4 +1,4 @@
-"""A ranking of arms from their wins over each other, with what is not known about it."""
+"""A ranking of arms from their wins over each other, with confidence intervals."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple

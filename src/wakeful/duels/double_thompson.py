@@ -32,9 +32,9 @@ class DoubleThompson(KeepsWins, DuelingPolicy):
     where it may; arms that surely beat c (lower bound above 1/2) come last. Where the pairs are not all those of a
     set, its regret can be linear, as that of `RelativeUCB`.
 
-    The draws are made from the decision's own coin. The law it writes is the law *given that coin*: one arm, or
-    several tied in the share of rivals they beat. So the probabilities of its decisions are no propensities, and
-    relabelling the arms relabels their draws only in distribution: it is not `symmetric`.
+    The draws are made from the decision's own coin. The probabilities it writes are those *given that coin*: one arm,
+    or several tied in the share of rivals they beat. So the probabilities of its decisions are not propensities, and
+    relabelling the arms gives the same draws only in distribution: it is not `symmetric`.
 
     Parameters:
         constant: the constant under the root of the bounds; the paper's bound needs more than 1/2

@@ -1,4 +1,4 @@
-"""`Duel`: who met whom, and all that the outcome will need."""
+"""`Duel`: the arms of a duel, and all that its feedback needs."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,16 +11,16 @@ from wakeful.policies.kernels import CLOSE
 
 
 class Duel(NamedTuple):
-    """One duel (or battle), and all that its feedback needs: keep it, log it, send it as JSON, bring it back.
+    """One duel (or battle) and all that its feedback needs; `to_dict` and `from_dict` convert it for JSON.
 
     Parameters:
         arms: the arms chosen: left, right, and the rest of a battle
         probabilities: with which each was drawn, given those before it
         allowed: the arms that each was drawn from, in the order of the bandit's arms
-        laws: one row for each arm chosen: the law over all arms it was drawn from
-        clock: how many duels this was, counted from one
-        memos: the policy's own note for each arm chosen
-        policy: the full name of the policy that decided, such as `Sparring[SIExp3]`; empty where nobody wrote it down
+        laws: one row for each arm chosen: the probabilities of all arms from which it was drawn
+        clock: the number of this duel, counted from one
+        memos: for each arm chosen, a number that the policy needs again at feedback
+        policy: the full name of the policy that decided, such as `Sparring[SIExp3]`; empty if it is unknown
     """
 
     arms: tuple[Any, ...]
@@ -64,7 +64,7 @@ class Duel(NamedTuple):
                 raise TypeError(must_be(f"duel.{field}", "a list", record[field]))
         size = len(record["arms"])
         if size < 2 or any(len(record[field]) != size for field in lists):
-            raise ValueError(must_be("duel.arms", "two or more, each with all that belongs to it", record["arms"]))
+            raise ValueError(must_be("duel.arms", "two or more, as many as in the other fields", record["arms"]))
         for field in ("allowed", "laws"):
             for row in record[field]:
                 if not isinstance(row, list | tuple):
@@ -89,7 +89,7 @@ class Duel(NamedTuple):
         return np.array_equal(self.laws, other.laws) and self._key() == other._key()
 
     def __ne__(self, other: object) -> bool:
-        """Negate `==`; a tuple would compare arrays by itself."""
+        """Negate `==`; the method of tuples cannot compare arrays."""
         return not self == other
 
     def __hash__(self) -> int:

@@ -1,4 +1,4 @@
-"""The ways into a dueling policy's kernels: one choice, one update, a whole run."""
+"""Compiled entry points of a dueling policy: one choice, one decision to count, one update, a whole run."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -17,13 +17,13 @@ class Pick(NamedTuple):
     """The arms drawn so far in a round, one position after the other, and what each was drawn from."""
 
     arms: Ints  # (M,)
-    awake: Ints  # (M, K): who could be drawn, in the first `sizes` columns
+    awake: Ints  # (M, K): the arms that could be drawn, in the first `sizes` columns
     sizes: Ints  # (M,)
     laws: Floats  # (M, K)
-    memos: Floats  # (M,): the policy's own note for each position
+    memos: Floats  # (M,): the policy's memo for each position
 
 
-NO_LAW = -2  # what `_play` writes as an arm where a policy's law is none
+NO_LAW = -2  # what `_play` writes as an arm where a policy's probabilities are invalid
 
 # Bound into the templates below: the parameters' and the state's named tuples, and the kernels of a policy.
 N_PARAMETERS = 0
@@ -40,10 +40,10 @@ def remember(parameters: Any, state: Any, awake: Ints, chosen: Ints, p: Floats, 
 
 
 class DuelKernels(NamedTuple):
-    """The compiled half of a dueling policy.
+    """The compiled functions of a dueling policy.
 
-    `law(parameters, state, pairs, awake, chosen, coin, p)` fills `p`, zero so far, with the law of the next arm: one of
-    `awake` (sorted indices), given those `chosen` before it; `coin` is uniform, for laws that are random themselves.
+    `law(parameters, state, pairs, awake, chosen, coin, p)` fills `p`, which is zero, with the probabilities of the next
+    arm: one of `awake` (sorted indices), given those `chosen` before; `coin` is uniform, for random probabilities.
     `learn(parameters, state, pick, shares)` adds one feedback: `shares[m]` is how much of the win went to position m.
     `remember(parameters, state, awake, chosen, p, arm, coin)` counts one position and returns its memo; the memo may
     depend on the coin, what is counted in the state may not.
@@ -62,7 +62,7 @@ def empty_pick(size: int, n_arms: int) -> Pick:
 
 @kernel
 def partners(pairs: Mask, chosen: Ints, awake: Ints) -> int:
-    """Write who may be drawn next, and return how many: anybody with a partner, or the partners of all chosen."""
+    """Write the arms that may be drawn next, those with a partner or the partners of all chosen; return how many."""
     n_arms = len(pairs)
     n = 0
     for k in range(n_arms):
@@ -87,7 +87,10 @@ def share_win(preferences: Floats, arms: Ints, coin: float, shares: Floats) -> N
 
 
 def _fill(parameters: Any, state: Any, pairs: Mask, uniforms: Floats, pick: Pick) -> int:
-    """Fill `pick`, two uniforms for each position; count the decision. Return the position whose law is none, or -1."""
+    """Fill `pick` with two uniforms per position; return the first position whose probabilities are invalid, or -1.
+
+    A whole decision is counted in the state, an invalid one is not.
+    """
     size = pick.arms.size
     pick.laws[:] = 0.0
     for m in range(size):
@@ -120,7 +123,7 @@ def _choose(pairs: Mask, uniforms: Floats, pick: Pick, fields: tuple[Any, ...]) 
 
 @kernel
 def fault(pick: Pick, allowed: Mask, probabilities: Floats) -> int:
-    """Return what is wrong: `FINE` if every law is one on the arms `allowed` and can have drawn its arm.
+    """Return what is wrong: `FINE` if each arm can be drawn from its row of probabilities, zero except on `allowed`.
 
     The awake arms are filled in from `allowed`, (M, K) booleans.
     """

@@ -1,4 +1,4 @@
-"""Which arms may meet, who beats whom how often, and who wins: masks and matrices of pairs, (K, K) each.
+"""Masks of allowed pairs, preference matrices, and the rule that decides the winner.
 
 A mask says which pairs may be played: it is symmetric, and its diagonal says which arms may meet themselves. A
 preference matrix P holds the probability `P[i, j]` that i beats j, so `P[i, j] + P[j, i] = 1`.

@@ -1,9 +1,9 @@
-"""What a dueling policy is: one arm after the other, each drawn from its own law given those before it.
+"""`DuelingPolicy`, the class of all dueling policies: they draw one arm after the other, given those before it.
 
-A duel is two arms, a left and a right one; a battle is more. Which arms may meet is a symmetric K x K mask, `pairs`.
-The first arm is one that has a partner, every later one may meet all that were chosen before it: that is the paper's
-A_t(i) for a duel, and a set of distinct arms for `pairs` without a diagonal. Everything a policy learns from is who was
-drawn, from which law, among whom, and how the win was shared.
+A duel has two arms, left and right; a battle has more. A symmetric K x K mask, `pairs`, says which arms may meet. The
+first arm is one that has a partner; each later arm is one that may meet all arms chosen before it (in a duel, the
+paper's A_t(i)). A policy learns from the arms drawn, the probabilities and the sets they were drawn from, and how the
+win was shared.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refu
 
 
 class DuelingPolicy(Recipe, ABC):
-    """A way to choose who meets whom; subclass it as a frozen dataclass of parameters.
+    """A rule that chooses the arms of a duel; subclass it as a frozen dataclass of parameters.
 
     Write `start` and `kernels`, or `start`, `law`, `learn` and perhaps `remember` in plain Python.
     """
@@ -31,7 +31,7 @@ class DuelingPolicy(Recipe, ABC):
 
     @property
     def kernels(self) -> DuelKernels | None:
-        """The compiled half of the policy, or None for one in plain Python; a class attribute will do."""
+        """The compiled functions of the policy, or None if it is in plain Python; may be a class attribute."""
         return None
 
     @abstractmethod
@@ -43,7 +43,7 @@ class DuelingPolicy(Recipe, ABC):
         return ANY_MEMO
 
     def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
-        """Write the law of the next arm, one of `awake`, into `p`."""
+        """Write the probabilities of the next arm, one of `awake`, into `p`."""
         raise TypeError(must_be("policy", "one with the methods law and learn, or with kernels", self))
 
     def remember(self, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
@@ -82,7 +82,7 @@ def fitting_duel_state(policy: DuelingPolicy, state: Any, n_arms: int, size: int
 
 
 def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[..., Any]:
-    """Return the way called `name` into a policy: compiled if it has kernels, the same in plain Python if not."""
+    """Return the entry point called `name` of a policy: compiled if it has kernels, otherwise in plain Python."""
     parameters = policy.parameters(n_arms)
     bound = {"Parameters": type(parameters), "State": type(state), "N_PARAMETERS": len(parameters)}
     if policy.kernels is None:

@@ -1,4 +1,4 @@
-"""Relative minimum empirical divergence: an arm is tried as often as its losses leave room for it to be best."""
+"""RelativeMED, after RMED: an arm is tried as long as its losses do not rule out that it is the best."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,9 +32,9 @@ class RelativeMED(KeepsWins, DuelingPolicy):
 
     The evidence that i is not the best is `I_i = sum n_ij KL(mu_ij, 1/2)` over the allowed rivals j that i loses to
     (`mu_ij = wins_ij / n_ij < 1/2`). The champion c is any arm with `I_c - min I <= log t + f`, `f = slack K^1.01`
-    for K arms to draw from. Its challenger is an arm with the least evidence against it, if c loses to that one or to
-    nobody: c itself where it may; else the one that c loses to most. If c beats all its partners and may not meet
-    itself, we go on in the same way (as DMED does): any partner j with `n_jc KL(mu_jc, max mu_c) <= log t + f`.
+    for K arms to draw from. Its challenger is an arm with the least evidence against it, if c loses to that arm or to
+    none (c itself, if that is allowed); otherwise the arm that c loses to most. If c beats all its partners and may not
+    meet itself, the challenger is any partner j with `n_jc KL(mu_jc, max mu_c) <= log t + f` (as in DMED).
 
     Pairs that never met count as even, in place of RMED1's first round of all pairs; and candidates are drawn
     evenly, not from lists, because a state must be a sum. Where the pairs are not all those of a set, its regret can
@@ -61,7 +61,7 @@ class RelativeMED(KeepsWins, DuelingPolicy):
 
 @kernel
 def _med_law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
-    """Share one among the arms that little speaks against, then among the champion's challengers."""
+    """Give equal probability to the arms with little evidence against them, then to the champion's challengers."""
     budget = log(state.clock[0] + 1.0) + parameters.slack * power(float(awake.size), 1.01)
     if chosen.size > 0:
         _med_challengers(state.wins, pairs, awake, chosen[0], budget, p)
@@ -92,7 +92,7 @@ def _med_challengers(wins: Floats, pairs: Mask, awake: Ints, champion: int, budg
             p[awake[i]] = int(leading[i])
     elif losing:
         for k in awake:
-            p[k] -= int(k == champion)  # below everybody else
+            p[k] -= int(k == champion)  # below all others
     else:
         for k in awake:
             mean, n = record(wins, k, champion)

@@ -19,9 +19,9 @@ class RelativeUCB(KeepsWins, DuelingPolicy):
 
     With `U_ij = wins_ij / n_ij + sqrt(constant log t / n_ij)`, infinite for pairs that never met, `U_ii = 1/2`:
     the champion c is any arm with `U_cj >= 1/2` against every allowed rival j, any awake arm if there is none; its
-    challenger is the allowed partner with the largest `U_jc`. All ties are shared evenly. So c meets itself where it
-    may and nobody can plausibly beat it. RUCB's own champion is sticky (its set B); here it is not, because that
-    would depend on the order of past rounds, and a state must be a sum.
+    challenger is the allowed partner with the largest `U_jc`. Ties have equal probabilities. So c meets itself if that
+    is allowed and no arm can plausibly beat it. RUCB keeps its champion between rounds (its set B); this policy does
+    not, because that would depend on the order of past rounds, and a state must be a sum.
 
     This is not SlDB-UCB (Saha, Gaillard 2021) and does not inherit its bound. Where the pairs are not all those of
     a set, two arms that never meet can both be unbeaten, and its regret can be linear: `StablePair` is for that.
@@ -50,7 +50,7 @@ class RelativeUCB(KeepsWins, DuelingPolicy):
 
 @kernel
 def _ucb_law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
-    """Share one among the unbeaten arms, then among the strongest plausible challengers of the champion."""
+    """Give equal probability to the unbeaten arms, then to the strongest plausible challengers of the champion."""
     spread = parameters.constant * log(state.clock[0] + 1.0)
     for k in awake:
         if chosen.size == 0:

@@ -20,11 +20,11 @@ from wakeful.policies.state_ranges import Range, Ranges, within
 
 @dataclass(frozen=True)
 class Sparring(DuelingPolicy):
-    """One copy of a bandit policy for each side: the left one picks among all, the right one among its partners.
+    """One copy of a bandit policy for each side: the left one chooses any arm, the right one a partner of that arm.
 
-    Who loses the duel has a loss of one, who wins none; of a battle all lose but the winner. With `SIExp3` this is
-    the paper's Sparring SI-EXP3, with `SleepingUCB` its Sp-UCB. Sublinear regret is proven for `A_t = S_t x S_t`;
-    on general pairs it can be linear (`worlds.PathDuels`), and `StablePair` is the policy to take.
+    The side that loses has a loss of one, the winner of zero; in a battle all lose except the winner. With `SIExp3`
+    this is the paper's Sparring SI-EXP3, with `SleepingUCB` its Sp-UCB. Sublinear regret is proven for
+    `A_t = S_t x S_t`; on general pairs it can be linear (`worlds.PathDuels`): use `StablePair` there.
 
     Parameters:
         policy: what plays on each side

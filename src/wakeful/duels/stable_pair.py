@@ -1,4 +1,4 @@
-"""StablePair: the pair that nobody wants to leave, on any set of allowed pairs; `docs/stable-pair.md` has the proof."""
+"""StablePair: seeks a pair of mutual best replies, for any set of allowed pairs; proof in `docs/stable-pair.md`."""
 
 import math
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import log, power
 
-CHARGE = 2.0  # radii of its own that a pair may cost and still be played
-LEVEL = 0.6  # of the confidence bounds, in log t: above 1/2, so that those which fail cost less than sqrt(T)
-SPARE = 0.18  # what any pair may cost, in radii that it would have had its share of rounds, times partners of an arm
-PATIENCE = 4.0  # how often a wide pair of a cycle is played, in (rounds a pair)^(2/3)
+CHARGE = 2.0  # a pair is played if it can cost at most this many times its own radius
+LEVEL = 0.6  # of the confidence bounds, times log t: above 1/2, so that bounds that fail cost less than sqrt(T)
+SPARE = 0.18  # factor of the slack, the cost at which any pair may be played
+PATIENCE = 4.0  # how often the pair with the largest radius of a circle is played, times (rounds per pair)^(2/3)
 UNPLAYED = 1.5  # the index of a pair that never met: above all others
-CLOSE = 1e-12  # sums of roundings
+CLOSE = 1e-12  # differences below this are rounding errors
 
 
 @dataclass(frozen=True)
 class StablePair(KeepsWins, DuelingPolicy):
-    """Look for the pair in which each is the other's best reply, whatever pairs are allowed.
+    """Look for a pair in which each arm is the best reply to the other, whatever pairs are allowed.
 
     Preferences must have a total order that does not depend on what is awake; then the best arm that has a partner and
-    its best partner are such a pair, and cost nothing. U_ij is an upper confidence bound of "i beats j", lowered where
-    the order that is certain already implies less; the reply to j is the allowed arm with the largest U_ij. From the
-    arm with the fewest rivals it surely loses to, go from reply to reply and play the first pair whose regret can be no
-    more than its own uncertainty. Where replies go in a circle, some reply must be wrong: the widest pair of the circle
-    is played now and then, else the one that can cost least.
+    its best partner are such a pair, which has no regret. U_ij is an upper confidence bound of P(i, j), lowered where
+    the part of the order that is already certain implies less; the reply to j is the allowed arm with the largest U_ij.
+    From the arm that is surely not the best reply to the fewest partners, go from reply to reply and play the first
+    pair whose regret cannot exceed its own uncertainty. If the replies go in a circle, some reply must be wrong: the
+    pair of the circle with the largest radius is played now and then, otherwise the one with the smallest regret bound.
 
     Its expected regret is of the order K^2 sqrt(T log T) + K^(2/3) T^(2/3) sqrt(log T) at most, against adaptive
-    adversaries, without the second part where replies never go in a circle; no policy has sqrt(T) on all graphs. Where
-    preferences depend on what is awake (`worlds.CategoryDuels`) it fails, and `Sparring(SIExp3())` is the policy to
-    take. Ties go to the lower index.
+    adversaries, without the second part if replies never go in a circle; no policy has sqrt(T) on all graphs. It fails
+    if preferences depend on what is awake (`worlds.CategoryDuels`): use `Sparring(SIExp3())` there. Ties go to the
+    lower index.
 
     >>> StablePair().start(n_arms=3).wins.shape
     (3, 3)
@@ -58,7 +58,7 @@ class Replies(NamedTuple):
 
 @kernel
 def _law(parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
-    """Play an arm and its reply; each further arm of a battle is the one whose worst index against those is best."""
+    """Play an arm and its reply; each further arm of a battle has the largest smallest index against those chosen."""
     t = state.clock[0] + 1
     level = LEVEL * log(float(max(t, 2)))
     upper = indices(state.wins, level)
@@ -104,7 +104,7 @@ def indices(wins: Floats, level: float) -> Floats:
 
 @kernel
 def _radii(upper: Floats) -> Floats:
-    """Return half the width of what is known of each pair."""
+    """Return half the width of the confidence interval of each pair."""
     n_arms = len(upper)
     radii = np.empty((n_arms, n_arms))
     for i in range(n_arms):
@@ -196,7 +196,7 @@ def _replies(upper: Floats, pairs: Mask) -> Replies:
 
 @kernel
 def _cost(replies: Replies, i: int) -> float:
-    """Return what i and its reply can cost at most: half of what the best replies to both win more than one."""
+    """Return a bound on the regret of i and its reply: half of the sum of both largest U, minus one half."""
     return float(0.5 * (replies.most[i] + replies.most[replies.arm[i]] - 1.0))
 
 

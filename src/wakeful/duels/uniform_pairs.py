@@ -1,4 +1,4 @@
-"""Every allowed pair with the same probability: the yardstick for duels."""
+"""UniformPairs: every allowed pair with the same probability, for comparison."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class UniformPairs(KeepsWins, DuelingPolicy):
 def _uniform_law(
     parameters: Any, state: PairState, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats
 ) -> None:
-    """Write a law in proportion to the number of partners, after the first arm an even one."""
+    """Write probabilities proportional to the number of partners for the first arm, equal ones for later arms."""
     total = 0.0
     for k in awake:
         p[k] = 1.0 if chosen.size > 0 else float(pairs[k].sum())

@@ -69,7 +69,7 @@ def pair_remember(
 
 @kernel
 def share_best(awake: Ints, p: Floats) -> int:
-    """Turn scores in `p` into a law, one shared evenly among the highest; return how many those are."""
+    """Replace the scores in `p` by equal probabilities of the highest ones; return how many those are."""
     most = -np.inf
     for k in awake:
         most = max(most, p[k])
@@ -120,7 +120,7 @@ def divergence(low: float, high: float) -> float:
 
 @kernel
 def evidence(wins: Floats, pairs: Mask, i: int) -> float:
-    """Return how much speaks against i being the best: its losses to allowed rivals, as log-likelihood."""
+    """Return the evidence that i is not the best: a log-likelihood from its losses to allowed rivals."""
     total = 0.0
     for j in range(len(pairs)):
         if pairs[i, j] and 2.0 * wins[i, j] < wins[i, j] + wins[j, i]:

@@ -67,16 +67,19 @@ FAULTS = {
         "zero on arms that are asleep, summing to one",
         alone=False,
     ),
-    "impure": Fault(broken.Impure, suite.check_law, "probabilities must not change the state"),
+    "impure": Fault(broken.Impure, suite.check_law, "probabilities must not change the state", alone=False),
     "fickle": Fault(
         lambda: broken.Moody(every=2), suite.check_law, "the same question must get the same answer", alone=False
     ),
     "moody": Fault(
         lambda: broken.Moody(every=3), suite.check_law, "choose must draw from what probabilities says", alone=False
     ),
-    "random": Fault(broken.RandomStart, suite.check_repeatable, "the same seed must repeat the choices"),
+    "random": Fault(broken.RandomStart, suite.check_repeatable, "the same seed must repeat the choices", alone=False),
     "scribbling": Fault(
-        lambda: broken.Faulty(broken.SCRIBBLES), suite.check_repeatable, "play must make the choices of a Bandit"
+        lambda: broken.Faulty(broken.SCRIBBLES),
+        suite.check_repeatable,
+        "play must make the choices of a Bandit",
+        alone=False,
     ),
     "secretive": Fault(broken.Secretive, suite.check_saved, "a loaded bandit must continue identically"),
     "last word": Fault(broken.LastWord, suite.check_late_feedback, "the order of feedback must not matter"),

@@ -163,7 +163,7 @@ def forged(n_arms: int, size: int) -> Duel:
         laws[m, m:] = 1.0 / (n_arms - m)
         names.append(tuple(range(m, n_arms)))
     p = tuple(float(laws[m, m]) for m in range(size))
-    return Duel(tuple(range(size)), p, tuple(names), laws, 1, (0.0,) * size)
+    return Duel(tuple(range(size)), p, tuple(names), laws, 1, (1.0,) * size)
 
 
 def test_a_forged_duel_of_many_arms_takes_no_memory_before_it_is_refused() -> None:

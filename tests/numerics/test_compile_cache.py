@@ -33,6 +33,7 @@ def made(helper):
     @numba.njit(cache=True)
     def law(parameters, state, awake, p):
         p[awake[0]] = parameters.left * helper(SCALE)
+        p[awake[1]] = 1.0 - p[awake[0]]
     return law
 
 @numba.njit(cache=True)
@@ -64,7 +65,7 @@ Two.__qualname__ = "One"
 
 if __name__ == "__main__":
     for policy in (One(), Two()):
-        print(policy.probabilities(policy.start(1), np.ones(1, bool))[0])
+        print(policy.probabilities(policy.start(2), np.ones(2, bool))[0])
 """
 
 

@@ -1,4 +1,4 @@
-"""Policies and worlds by what people type: `si-exp3`, `SleepingUCB(constant=2)`, `PerSet(si-exp3, max_sets=9)`."""
+"""Parses policies and worlds as typed: `si-exp3`, `SleepingUCB(constant=2)`, `PerSet(si-exp3, max_sets=9)`."""
 
 import ast
 import re

@@ -1,6 +1,6 @@
-"""How a run of bandits is played: blocks of rounds through the compiled loop, or one at a time against an adversary.
+"""Plays one run of a bandit world: blocks of rounds in the compiled loop, or an adaptive world round by round.
 
-Never more rounds than asked for: a block is cut before it is played.
+No more rounds are played than asked for: a block is cut before it is played.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from wakeful.policies.play import runner
 from wakeful.policies.policy import Policy
 from wakeful.worlds import AdaptiveWorld, Block, World
 
-STRIDE = 64  # rounds in plain Python between two looks at whether to stop
+STRIDE = 64  # rounds in plain Python between two checks whether to stop
 
 Rounds = tuple[Mask, Floats, Ints]  # which arms were awake, the losses that regrets are about, the choices
 
@@ -40,7 +40,7 @@ def bandit_rounds(
         rounds: how many to play
         size: of the blocks in which the world is drawn
         pseudo: whether to yield expected losses where the world knows them
-        look: called now and then; it raises where the work is to be given up
+        look: called now and then; it raises an error to stop the work
     """
     state = policy.start(world.n_arms)
     play_on = runner(policy, state, world.n_arms)
@@ -63,7 +63,7 @@ Player = Callable[[Mask, Floats, np.random.Generator], Ints]
 
 
 def _in_strides(play_on: Player, look: Callable[[], None]) -> Player:
-    """Return the same player, who looks up every few rounds."""
+    """Return the same player, which calls `look` every few rounds."""
 
     def play_and_look(awake: Mask, losses: Floats, rng: np.random.Generator) -> Ints:
         choices = np.empty(len(awake), np.int64)
@@ -102,7 +102,7 @@ def _answered(
 
 
 def _awake(world: AdaptiveWorld, awake: Any) -> Mask:
-    """Return which arms are awake in the next round of an adaptive world, if it is what the world must answer."""
+    """Return which arms are awake in the next round of an adaptive world, if its answer is valid."""
     rule = f"{world.n_arms} booleans from {world!r}, true somewhere"
     mask = truths("awake", awake, rule)
     if mask.shape != (world.n_arms,) or not mask.any():
@@ -111,7 +111,7 @@ def _awake(world: AdaptiveWorld, awake: Any) -> Mask:
 
 
 def _losses(world: AdaptiveWorld, losses: Any, awake: Mask) -> Floats:
-    """Return the losses of a round of an adaptive world, if they are what the world must answer."""
+    """Return the losses of a round of an adaptive world, if its answer is valid."""
     rule = f"{world.n_arms} numbers from {world!r}, between 0 and 1 where awake"
     values = numbers("losses", losses, rule)
     if values.shape != awake.shape or not (((values >= 0.0) & (values <= 1.0)) | ~awake).all():

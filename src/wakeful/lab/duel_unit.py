@@ -1,4 +1,4 @@
-"""How a run of duels is played: blocks of rounds through the compiled loop, or one at a time against an adversary."""
+"""Plays one run of a world of duels: blocks of rounds in the compiled loop, or an adaptive world round by round."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -47,7 +47,7 @@ def duel_regrets(
 ) -> Iterator[tuple[Floats]]:
     """Let a policy play `rounds` rounds, or as many as the world lasts; yield the regret of each, in blocks.
 
-    `look` is called now and then and raises where the work is to be given up.
+    `look` is called now and then and raises an error to stop the work.
     """
     state = policy.start(world.n_arms, world.size)
     play_on = step(policy, "play", state, world.n_arms)

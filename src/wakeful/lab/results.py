@@ -1,4 +1,4 @@
-"""`Results`: what a simulation found, to be asked, compared, plotted, saved."""
+"""`Results`: the regrets that a simulation found, with summaries, comparisons, plots and files."""
 
 import json
 import math
@@ -128,7 +128,7 @@ class Results:
         return curves
 
     def main(self, regret: str | None = None) -> str:
-        """Return `regret`, or the one to look at first: policy regret if it was kept, else the first that was."""
+        """Return `regret`; if it is None, policy regret if it was kept, else the first regret that was kept."""
         if regret is not None:
             return one_of("regret", regret, self.regrets)
         return "policy" if "policy" in self.regrets else next(iter(self.regrets))

@@ -1,7 +1,7 @@
-"""`simulate`: policies against a world, on any executor, with results that do not depend on it.
+"""`simulate`: play policies in a world on any executor; the results do not depend on which.
 
-The work is cut into units, each one policy over a range of runs. Policies are compared on the same rounds, and adding
-one changes nothing for the others.
+The work is divided into units, each of one policy over a range of runs. All policies play the same rounds, and adding
+a policy does not change the results of the others.
 """
 
 import logging
@@ -35,10 +35,10 @@ AnyPolicy = Policy | DuelingPolicy
 DUELS = (DuelWorld, AdaptiveDuelWorld)
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
-UNIT_SECONDS = 0.5  # how long a unit should take: long beside what it costs to send one anywhere
+UNIT_SECONDS = 0.5  # how long a unit should take: much longer than sending it to a worker
 SHORTEST = 0.05  # seconds below which runs are not spread over units
 FEW = 16  # units that short work is cut into, so that a few cores end together
-MOST = 10**12  # rounds or runs: more is a slip of the finger
+MOST = 10**12  # rounds or runs: more is taken for a typing error
 MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
 KIND = "wakeful unit"
 log = logging.getLogger("wakeful")
@@ -67,7 +67,7 @@ def simulate(
     The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
 
     Parameters:
-        policies: by name; without names they are called as they print
+        policies: by name; without names, the `repr` of a policy is its name
         world: where awake sets and losses come from
         rounds: T
         runs: how many independent runs
@@ -76,7 +76,7 @@ def simulate(
             duels "dueling"; by default policy, external and internal
         checkpoints: rounds at which to note the regrets; by default about a hundred
         executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
-        store: a folder in which every finished unit is kept at once, and looked up before it is done again
+        store: a folder in which every finished unit is stored at once, and from which it is read instead of redone
         progress: called with the rounds done and the rounds in all
         jobs: how many units at a time without an executor
         pseudo: whether regrets are of expected losses where the world knows them, or of the losses drawn
@@ -116,7 +116,7 @@ def _all_outcomes(
     store: str | os.PathLike[str] | None,
     progress: Progress | None,
 ) -> list[Outcome]:
-    """Do every unit that is not in the store yet; fail at the end if one failed."""
+    """Do every unit that is not in the store yet; raise an error at the end if one failed."""
     folder = None if store is None else Path(store)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

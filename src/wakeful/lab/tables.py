@@ -1,4 +1,4 @@
-"""Parquet files that are read whole and unchanged, or not at all.
+"""Write and read Parquet files with a checksum; a file that is damaged or changed is refused.
 
 Pages have checksums, which every reader of Parquet can verify. Beyond that the metadata hold a SHA-256 of the whole
 file, in which its own digits count as zeros, so that a change of any byte is noticed.
@@ -24,7 +24,7 @@ WIDTH = 8  # bytes of a number in a column that is read
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
-    """Write a table of pyarrow with its metadata, sealed, atomically."""
+    """Write a table of pyarrow with its metadata and its checksum, atomically."""
     pa, pq = arrow()
     sink = pa.BufferOutputStream()
     metadata = {**(table.schema.metadata or {}), KEY: BLANK}  # the last one, so that its digits are the last ones
@@ -51,7 +51,7 @@ def read(
     arrow()
     try:
         return _decoded(data, kind, columns, most)
-    except Exception as problem:  # whatever goes wrong with somebody's bytes, it is the bytes that are wrong
+    except Exception as problem:  # bytes from outside can fail in any way; the error says that they are wrong
         rule = "a Parquet file that Results.save wrote, complete and unchanged"
         raise ValueError(must_be("path", rule, str(path)) + f": {problem}") from problem
 

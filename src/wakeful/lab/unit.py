@@ -1,4 +1,4 @@
-"""Units of simulated work: one policy in one world over a range of runs, and how a run is played.
+"""`Unit`: one policy in one world over a range of runs, and the function that does the work of a unit.
 
 A run draws its world from one stream and its choices from another, the same for every policy. A world is drawn in
 blocks whose size depends on the number of arms alone, so a run is the same wherever it is done.
@@ -66,7 +66,7 @@ class Unit:
 
     @cached_property
     def key(self) -> str | None:
-        """A name that two units share only if they do the same work, by the same code; None if nobody can tell."""
+        """A name that two units share only if they do the same work with the same code; None if that is unknown."""
         try:
             return fingerprint(run_unit, np, *(getattr(self, field.name) for field in fields(self)))[:32]
         except NotIdentifiedError as problem:
@@ -77,7 +77,7 @@ class Unit:
 def run_unit(unit: Unit, stop: threading.Event | None = None) -> Outcome:
     """Return the curves (runs, regrets, checkpoints) of a unit and the sum over its runs of the internal regrets.
 
-    It gives up between two blocks, or every few rounds in plain Python, once `stop` is set.
+    Once `stop` is set, it stops after the current block, or within a few rounds in plain Python.
     """
 
     def look() -> None:

@@ -1,7 +1,7 @@
-"""Who does the units of a simulation: threads, processes, or an executor that was given.
+"""Runs the units of a simulation on threads, on processes, or on an executor that the caller passed.
 
-What happens to one unit does not touch the others: an error, even one that cannot travel between processes, and the
-loss of a whole worker process are told as what became of that unit.
+A unit that fails does not affect the others: its error, even one that cannot be sent between processes, or the loss of
+its worker process is the answer for that unit alone.
 """
 
 import os
@@ -26,16 +26,16 @@ from typing import Any
 
 from wakeful.lab.unit import Outcome, Unit, run_unit
 
-MOST_POOLS = 16  # process pools started in one simulation: a unit may end its worker, but not for ever
+MOST_POOLS = 16  # process pools started in one simulation, if units keep ending their workers
 
-Answer = tuple[int, Outcome | BaseException]  # the position of a unit, and what became of it
+Answer = tuple[int, Outcome | BaseException]  # the position of a unit, and its outcome or its error
 Answers = Generator[Answer, None, None]
 LOST = "its worker process ended twice without an answer: killed, out of memory, or a crash in compiled code"
 GIVEN_UP = "the executor gave it up: was it closed, or its cluster restarted?"
 
 
 def answers(units: Sequence[Unit], executor: Executor | None, workers: int) -> Answers:
-    """Do every unit and yield what became of it, in the order in which they finish.
+    """Do every unit and yield its outcome or its error, in the order in which units finish.
 
     Without an executor: threads for compiled policies, processes for units in plain Python. Close the iterator to
     stop the work.
@@ -48,7 +48,7 @@ def answers(units: Sequence[Unit], executor: Executor | None, workers: int) -> A
 
 
 def attempt(unit: Unit) -> Outcome:
-    """Return the outcome of a unit, or raise an error that can travel to another process."""
+    """Return the outcome of a unit, or raise an error that can be sent to another process."""
     try:
         return run_unit(unit)
     except Exception as problem:
@@ -58,7 +58,7 @@ def attempt(unit: Unit) -> Outcome:
 
 
 def _travels(problem: Exception) -> bool:
-    """Whether an error arrives at another process as it is."""
+    """Whether an error can be sent to another process unchanged."""
     try:
         return type(ForkingPickler.loads(ForkingPickler.dumps(problem))) is type(problem)
     except Exception:  # whatever the class of a user's error does when it is copied
@@ -77,7 +77,7 @@ def _all_at_once(pool: Executor, work: Callable[..., Outcome], units: Sequence[U
 
 
 def _on_threads(units: Sequence[Unit], workers: int) -> Answers:
-    """Do the units on threads, which look at a flag that stops them."""
+    """Do the units on threads, which check a flag that stops them."""
     stop = threading.Event()
     with ThreadPoolExecutor(workers) as pool:
         try:
@@ -87,7 +87,7 @@ def _on_threads(units: Sequence[Unit], workers: int) -> Answers:
 
 
 def _on_processes(units: Sequence[Unit], workers: int) -> Answers:
-    """Do the units on processes; those that were under way when a process was lost once more, each by itself."""
+    """Do the units on processes; units that were running when a process was lost are done again, one by one."""
     waiting = deque(range(len(units)))
     pools = 0
     while waiting and pools < MOST_POOLS:
@@ -105,7 +105,7 @@ def _on_processes(units: Sequence[Unit], workers: int) -> Answers:
 def _on_one_pool(units: Sequence[Unit], waiting: deque[int], workers: int) -> Generator[Answer, None, list[int]]:
     """Do what is `waiting` until all is done or a process is lost; return the units that were under way then.
 
-    No more is submitted than can be under way, so that few units are ever in doubt.
+    No more units are submitted than can run at once, so that few are affected when a process is lost.
     """
     ear, mouth = Pipe(duplex=False)
     running: dict[Future[Outcome], int] = {}
@@ -126,7 +126,7 @@ def _on_one_pool(units: Sequence[Unit], waiting: deque[int], workers: int) -> Ge
 
 
 def _listen(ear: Any) -> None:
-    """Let a worker process end as soon as it is told to or its parent is gone; an interrupt is the parent's affair."""
+    """End a worker process as soon as it is told to or its parent is gone; the parent alone handles interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     ends = [ear] if parent is None else [ear, parent.sentinel]
@@ -139,7 +139,7 @@ def _listen(ear: Any) -> None:
 
 
 def _submitted(pool: Executor, work: Callable[..., Outcome], *arguments: Any) -> Future[Outcome]:
-    """Return the future of a unit; that of a refused one holds the refusal."""
+    """Return the future of a unit; if the executor refuses the unit, the future holds that error."""
     try:
         return pool.submit(work, *arguments)
     except Exception as problem:
@@ -149,7 +149,7 @@ def _submitted(pool: Executor, work: Callable[..., Outcome], *arguments: Any) ->
 
 
 def _answer(future: Future[Outcome]) -> Outcome | BaseException:
-    """Return what became of a unit."""
+    """Return the outcome of a unit, or its error."""
     try:
         problem = future.exception()
     except CancelledError:

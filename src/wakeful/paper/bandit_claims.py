@@ -1,4 +1,4 @@
-"""Claims about sleeping bandits that simulations decide: who beats whom, and how regrets grow."""
+"""Claims about sleeping bandits that are judged by simulations: which policy is better, and how regrets grow."""
 
 from typing import Any
 

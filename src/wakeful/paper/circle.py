@@ -1,10 +1,10 @@
-"""What no policy can do on general pairs: the lower bound of docs/stable-pair.md, with its constants, as numbers.
+"""The lower bound of docs/stable-pair.md on the regret of every policy on general pairs, with its constants.
 
-On the circle 1-2-3-4-5-1 two preference matrices, A and C, look alike to whoever plays well. Let a policy have expected
-regret at most R under both. What it sees under A differs from what it would see under C by a divergence of at most
-`q R`, where q is the largest divergence that a regret of 1 buys. By Bretagnolle and Huber the chances of playing the
-pair 34 in at most half of the rounds under A, and in more under C, sum to at least `exp(-q R) / 2`. Either mistake
-costs `T D / 4`. So `2 R >= T D / 8 exp(-q R)`.
+On the circle 1-2-3-4-5-1 two preference matrices, A and C, are hard to tell apart for a policy that plays well. Let a
+policy have expected regret at most R under both. What it sees under A differs from what it would see under C by a
+divergence of at most `q R`, where q is the largest divergence that a regret of 1 buys. By Bretagnolle and Huber the
+chances of playing the pair 34 in at most half of the rounds under A, and in more under C, sum to at least `exp(-q R) /
+2`. Either mistake costs `T D / 4`. So `2 R >= T D / 8 exp(-q R)`.
 """
 
 import math
@@ -37,7 +37,7 @@ def _matrix(chances: dict[tuple[int, int], float]) -> Floats:
 
 
 def ordered(preferences: Floats, order: tuple[int, ...]) -> bool:
-    """Whether each arm wins at least as often against everybody as the next one of the order."""
+    """Whether each arm wins at least as often against every arm as the next one of the order."""
     return bool((np.diff(preferences[list(order)], axis=0) <= 1e-12).all())
 
 

@@ -1,4 +1,4 @@
-"""All claims of the paper, in its order: which findings each needs, and who judges it."""
+"""All claims of the paper, in its order: which findings each needs, and which function judges it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ LOOSE = " Not tested here: no policy can have more than the bound in so many rou
 
 
 class Rule(NamedTuple):
-    """A claim that can be judged once these findings are there; they are handed to `judge` in this order."""
+    """A claim that can be judged once its findings are known; they are passed to `judge` in this order."""
 
     needs: tuple[str, ...]
     judge: Callable[..., Claim]

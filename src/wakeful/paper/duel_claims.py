@@ -1,4 +1,4 @@
-"""Claims about duels: Theorem 2 where it is right and where it is not, and who wins in figures 4 and 5."""
+"""Claims about duels: where Theorem 2 holds and where it does not, and which policy is better in figures 4 and 5."""
 
 import numpy as np
 

@@ -53,7 +53,7 @@ class Evidence:
 
 
 def external_without_internal(rounds: int) -> Witness:
-    """Return a history of no external regret and internal regret T/2, though nobody sleeps.
+    """Return a history of no external regret and internal regret T/2, in which all arms are awake.
 
     In the first half arm 2 loses nothing, the others 1, and the learner plays 1; in the second arm 3 loses nothing,
     the others 1, and the learner plays 3. What 1 -> 2 would have gained, 3 -> 2 would have lost.

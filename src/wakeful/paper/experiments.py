@@ -1,4 +1,4 @@
-"""The experiments as data: the paper's seven at its size, and ours beside them."""
+"""The experiments as data: the paper's seven at its size, and those that we add."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +62,7 @@ class Experiment:
     world: Any
     rounds: int
     runs: int
-    quick: tuple[int, int]  # rounds and runs for those in a hurry
+    quick: tuple[int, int]  # rounds and runs with `--quick`
     policies: Mapping[str, AnyPolicy] | Callable[[int], Mapping[str, AnyPolicy]]
     regrets: tuple[str, ...] = REGRETS
 

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, for phones, desktops and paper, by day and by night."""
+"""Writes the report: one self-contained HTML file for phones, desktops and print, in a light and a dark theme."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -32,7 +32,7 @@ STUDY_WEIGHT = 2_000_000  # rounds that a study, or drawing all figures, is wort
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came of it: the claims, in what the run was less than the whole, and where the report is."""
+    """The claims with their verdicts, what a partial run left out, and the folder of the report."""
 
     claims: tuple[Claim, ...]
     less: tuple[str, ...]
@@ -54,7 +54,7 @@ def reproduce(
     """Run the experiments of the paper and ours, judge its claims, and write a report into the folder `out`.
 
     The numbers depend on `seed`, `quick` and `runs` only. Stopped at any moment and called again with the same `out`,
-    it goes on where it stopped.
+    it continues where it stopped.
 
     Parameters:
         out: a new or empty folder, or that of an earlier report

@@ -1,4 +1,4 @@
-"""Where the work is done: how much of it, on which cores, and what is kept so that it can go on after a stop."""
+"""`Settings` of a run of the paper: its size, its executor, and the folder with which it continues after a stop."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -60,7 +60,7 @@ class Settings:
         if path.exists():
             try:
                 return files.read(path, KIND, lambda header, arrays: arrays)
-            except ValueError:  # half of a file cannot be, but somebody may have written to it
+            except ValueError:  # a changed file: files are written atomically, but another program may have written
                 path.unlink()
         self.store.mkdir(parents=True, exist_ok=True)
         found = compute()

@@ -1,4 +1,4 @@
-"""How verdicts come about: intervals to judge by, and rules that take them and return one of four verdicts.
+"""Computes verdicts: confidence intervals, and rules that turn them into one of four verdicts.
 
 Every rule is monotone: a wider interval around the same mean never turns a verdict into HOLDS or into FAILS, so that
 fewer runs can say less than many, and never more.

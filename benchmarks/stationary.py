@@ -1,4 +1,4 @@
-"""How fast the stationary law is: against `numpy.linalg.solve`, and called from compiled code."""
+"""How fast the stationary distribution is computed: against `numpy.linalg.solve`, and called from compiled code."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @kernel
 def repeat(log_weights: Floats, law: Floats, times: int) -> None:
-    """Solve copies of the same chain again and again, leaving its law in `law`."""
+    """Solve copies of the same chain again and again, leaving its distribution in `law`."""
     room = np.empty_like(log_weights)
     for _ in range(times):
         room[:] = log_weights

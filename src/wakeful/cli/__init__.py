@@ -98,7 +98,7 @@ def _add_reproduce(commands: Any) -> None:
         "reproduce",
         help="play the paper's experiments again and judge its claims",
         description="Run every experiment of the paper, judge its claims, and write a report. Started again with the "
-        "same --out after a stop, it goes on where it stopped.",
+        "same --out after a stop, it continues where it stopped.",
         epilog="For --only: figure-1 to figure-5; stochastic, dependent, rock-paper-scissors, random-dependence, "
         "random-games, duels-4, duels-30, categories; dependent-long, theorem-1, theorem-2, adversarial, relations, "
         "line-12, nash.",

@@ -1,10 +1,10 @@
 """Wakeful: decide among the options that are available right now, and learn from what happens."""
 
-from wakeful import regret, worlds
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from wakeful.bandits.bandit import Bandit
 from wakeful.bandits.dueling_bandit import DuelingBandit
-from wakeful.checks.dueling_policy import check_dueling_policy
-from wakeful.checks.policy import check_policy
 from wakeful.duels.double_thompson import DoubleThompson
 from wakeful.duels.duel import Duel
 from wakeful.duels.kernels import DuelKernels, Pick
@@ -14,8 +14,6 @@ from wakeful.duels.relative_ucb import RelativeUCB
 from wakeful.duels.sparring import Sparring
 from wakeful.duels.stable_pair import StablePair
 from wakeful.duels.uniform_pairs import UniformPairs
-from wakeful.lab.results import Results
-from wakeful.lab.simulate import SimulationError, simulate
 from wakeful.numerics.stationary import stationary
 from wakeful.policies.decision import Decision
 from wakeful.policies.kernels import Kernels
@@ -29,8 +27,15 @@ from wakeful.policies.sleeping_exp3 import SleepingExp3, SleepingExp3G
 from wakeful.policies.thompson import SleepingThompson
 from wakeful.policies.ucb import SleepingUCB
 from wakeful.policies.uniform import Uniform
-from wakeful.regret import relations
-from wakeful.worlds import check_world, games
+
+if TYPE_CHECKING:
+    from wakeful import regret, worlds
+    from wakeful.checks.dueling_policy import check_dueling_policy
+    from wakeful.checks.policy import check_policy
+    from wakeful.lab.results import Results
+    from wakeful.lab.simulate import SimulationError, simulate
+    from wakeful.regret import relations
+    from wakeful.worlds import check_world, games
 
 __version__ = "0.1.0"
 
@@ -74,3 +79,31 @@ __all__ = [
     "stationary",
     "worlds",
 ]
+
+# What a decision does not need, by the module that has it: imported when it is first used.
+_LATER = {
+    "Results": "lab.results",
+    "SimulationError": "lab.simulate",
+    "check_dueling_policy": "checks.dueling_policy",
+    "check_policy": "checks.policy",
+    "check_world": "worlds.checks",
+    "games": "worlds.games",
+    "regret": "regret",
+    "relations": "regret.relations",
+    "simulate": "lab.simulate",
+    "worlds": "worlds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used for the first time; from then on it is found without this function."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_LATER[name]}")
+    value = globals()[name] = getattr(module, name, module)
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that were not used yet."""
+    return sorted({*globals(), *__all__})

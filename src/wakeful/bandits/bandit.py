@@ -159,8 +159,10 @@ class Bandit(Learner[Policy]):
         awake = listed(awake)
         with self._lock:
             mask = self._arms.awake(awake)[1]
-            if self._law is None:
+            if self._policy.kernels is None:
                 return plain_law(self._policy, self._state, mask)
+            if self._law is None:  # compiled when first needed: a decision does without
+                self._law = compiled(self._policy, "law", self._state, mask.size)
             p = np.zeros(mask.size)
             if not self._law(mask, p, self._fields):
                 raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
@@ -188,8 +190,8 @@ class Bandit(Learner[Policy]):
         if self._policy.kernels is not None:
             n_arms = len(self._arms)
             self._fields = self._policy.fields(state, n_arms)
-            self._law, self._choose, self._update = (
-                compiled(self._policy, entry, state, n_arms) for entry in ("law", "choose", "update")
+            self._choose, self._update = (
+                compiled(self._policy, entry, state, n_arms) for entry in ("choose", "update")
             )
 
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The ring in which `check_dueling_policy` tries a policy, without names or a stream of its own; who may meet there."""
+"""Test harness: runs a dueling policy on given uniforms, without names or a random stream; and the pairs it plays."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 
 @dataclass(frozen=True)
 class _Variant(Recipe):
-    """A policy that counts no decisions, so that choosing is only asking, or one that leaves its kernels aside."""
+    """A policy that does not count decisions, or one that does not use its kernels."""
 
     policy: DuelingPolicy
     counts: bool = True
@@ -63,11 +63,11 @@ class PolicyHarness:
 
     @property
     def compiled(self) -> bool:
-        """Whether its steps are: plain Python needs a hundred times as long."""
+        """Whether its steps are compiled: plain Python takes a hundred times as long."""
         return not isinstance(self._step("update"), FunctionType)
 
     def ask(self, pairs: Mask, uniforms: Floats) -> Pick:
-        """Return who would be drawn and from which laws, each a law on exactly the arms allowed; count nothing."""
+        """Return the arms that would be drawn and their probabilities, checked; count nothing."""
         pick = self._drawn(pairs, uniforms, counts=False)
         for m in range(pick.arms.size):
             _assert_law(pick, m, pairs)
@@ -135,7 +135,7 @@ class PolicyHarness:
 
 
 def _assert_law(pick: Pick, m: int, pairs: Mask) -> None:
-    """Raise unless the law of position `m` is one on exactly the arms that may be drawn there."""
+    """Raise unless the probabilities of position `m` are valid, and zero on arms that may not be drawn there."""
     p, chosen = pick.laws[m], pick.arms[:m]
     room = np.empty(len(pairs), np.int64)
     allowed = room[: partners(pairs, chosen, room)]
@@ -154,12 +154,12 @@ def _assert_law(pick: Pick, m: int, pairs: Mask) -> None:
 
 
 def same_laws(one: Pick, other: Pick) -> bool:
-    """Whether two picks are the same arms from the same laws, up to rounding."""
+    """Whether two picks have the same arms and the same probabilities, up to rounding."""
     return np.array_equal(one.arms, other.arms) and np.allclose(one.laws, other.laws, rtol=0, atol=EXACT)
 
 
 def _equal(one: Pick, other: Pick) -> bool:
-    """Whether two picks are the same arms from exactly the same laws."""
+    """Whether two picks have the same arms and exactly the same probabilities."""
     return np.array_equal(one.arms, other.arms) and np.array_equal(one.laws, other.laws)
 
 
@@ -199,7 +199,7 @@ def padded_pick(pick: Pick, n_arms: int) -> Pick:
 
 
 def grown_ring(ring: PolicyHarness, n_arms: int, size: int) -> PolicyHarness:
-    """Return a ring whose state has grown, to just what a new one would be like."""
+    """Return a harness whose state has grown, and check that it is like a new one."""
     state, fresh = ring.policy.grow(ring.state, n_arms, size), ring.policy.start(n_arms, size)
     for name, array, like in zip(fresh._fields, state, fresh, strict=True):
         told = f"{array.dtype} {array.shape} for {like.dtype} {like.shape}"
@@ -215,12 +215,12 @@ def random_preferences(n_arms: int, rng: np.random.Generator) -> Floats:
 
 
 def assert_finite(state: Any) -> None:
-    """Raise where a number of a state is none."""
+    """Raise if a number of a state is not finite."""
     for name, array in zip(state._fields, state, strict=True):
         require(np.isfinite(array).all(), f"state.{name} must stay finite")
 
 
-# Who may meet whom
+# Which pairs are allowed
 
 
 def _awake(rng: np.random.Generator, n_arms: int, least: int) -> Mask:
@@ -278,7 +278,7 @@ def distinct_sets(rng: np.random.Generator, n_arms: int, least: int) -> Mask:
 
 
 def rounds_of(rounds: int, n_arms: int, seed: int) -> Iterator[tuple[str, Mask]]:
-    """Yield who may meet whom: every round another mask, every kind of them in turn, with its name."""
+    """Yield a mask of allowed pairs for every round, of every kind in turn, with the name of its kind."""
     rng = np.random.default_rng([seed, n_arms])
     names = list(SETTINGS) if n_arms > 1 else ["S x S"]
     for t in range(rounds):
@@ -291,11 +291,11 @@ def masks_of(rounds: int, n_arms: int, seed: int) -> Mask:
     return np.array([pairs for _, pairs in rounds_of(rounds, n_arms, seed)])
 
 
-# What is done with a ring
+# What is done with a harness
 
 
 def try_round(ring: PolicyHarness, pairs: Mask, rng: np.random.Generator, size: int = 2) -> None:
-    """Ask for the laws twice, choose, and let somebody win."""
+    """Ask for the probabilities twice, choose, and let one arm win."""
     uniforms, mask, before = rng.random(2 * size), pairs.copy(), bytes_of(ring.state)
     asked = ring.ask(mask, uniforms)
     require(bytes_of(ring.state) == before, "asking for probabilities must not change the state")
@@ -317,14 +317,14 @@ def play_round(
 
 
 def play_rounds(ring: PolicyHarness, rounds: int, seed: int) -> None:
-    """Play some rounds, one step at a time, somebody winning."""
+    """Play some rounds, one step at a time, each with a winner."""
     rng = np.random.default_rng(seed)
     for pairs in masks_of(rounds, ring.n_arms, seed):
         ring.update(ring.choose(pairs, rng.random(4)), all_to(int(rng.integers(2))))
 
 
 def laws_of(ring: PolicyHarness, masks: Mask) -> Iterator[Pick]:
-    """Yield what the ring would draw, and from which laws, for each of the masks and always the same uniforms."""
+    """Yield what the harness would draw for each of the masks, always with the same uniforms."""
     rng = np.random.default_rng(19)
     for pairs in masks:
         yield ring.ask(pairs, rng.random(4))

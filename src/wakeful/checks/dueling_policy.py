@@ -1,4 +1,4 @@
-"""`check_dueling_policy`: what every dueling policy must get right, ours and yours.
+"""`check_dueling_policy`: the checks that every dueling policy must pass.
 
 Each check is a function of a policy that raises `AssertionError` with a sentence. `CHECKS` lists them all;
 `check_dueling_policy` runs them in order.
@@ -105,7 +105,7 @@ def check_uncompiled(policy: DuelingPolicy) -> None:
 
 
 def check_law(policy: DuelingPolicy) -> None:
-    """Every law is one on exactly the arms allowed, whoever may meet whom, and asking for it changes nothing."""
+    """Probabilities are valid and zero except on the arms allowed, for all kinds of pairs; asking changes nothing."""
     for n_arms in (1, 2, N_ARMS, 7):
         ring, rng = PolicyHarness(policy, n_arms), np.random.default_rng(n_arms)
         for t, (setting, pairs) in enumerate(rounds_of(60, n_arms, seed=2)):
@@ -116,7 +116,7 @@ def check_law(policy: DuelingPolicy) -> None:
 
 
 def check_battles(policy: DuelingPolicy) -> None:
-    """Sets of three and four arms are drawn from laws as well, and room for them leaves a duel what it is."""
+    """Battles of three and four arms have valid probabilities, and room for them in a state does not change a duel."""
     for size in (3, 4):
         ring, rng = PolicyHarness(policy, size + 2, size), np.random.default_rng(size)
         for _ in range(50):
@@ -170,7 +170,7 @@ def check_saved(policy: DuelingPolicy) -> None:
 
 
 def check_folding(policy: DuelingPolicy) -> None:
-    """A log of proposals and feedback, folded in its order by a fresh copy, gives the live state bit for bit."""
+    """A fresh copy that applies a log of proposals and feedback in its order has the live state, bit for bit."""
     live, copy = (DuelingBandit(policy, N_ARMS, seed=seed) for seed in (22, 23))
     rng = np.random.Generator(np.random.PCG64(22))
     waiting: list[Duel] = []
@@ -208,7 +208,7 @@ def check_late_feedback(policy: DuelingPolicy) -> None:
 
 
 def check_relabelling(policy: DuelingPolicy) -> None:
-    """Other labels for the arms give the same laws under those labels, with the same coins."""
+    """Other labels for the arms give the same probabilities under those labels, with the same coins."""
     if not policy.symmetric:
         return
     label = np.array([2, 0, 3, 1])  # arm k is called label[k] in the other ring
@@ -293,7 +293,7 @@ def check_grow(policy: DuelingPolicy) -> None:
 
 
 def check_streaks(policy: DuelingPolicy) -> None:
-    """A hundred thousand wins of one arm, on either side, and the fall after them leave laws and the state finite."""
+    """A hundred thousand wins of one arm, on either side, and losses after them leave everything finite."""
     ring, rng = PolicyHarness(policy, N_ARMS), np.random.default_rng(16)
     masks = masks_of(100, N_ARMS, 16)
     for side in range(2):
@@ -311,7 +311,7 @@ def check_streaks(policy: DuelingPolicy) -> None:
 
 
 def check_kernels_match_methods(policy: DuelingPolicy) -> None:
-    """A class that has kernels and also plain methods means the same by both."""
+    """In a class with kernels and plain methods, both give the same results."""
     if policy.kernels is None or type(policy).law is DuelingPolicy.law:
         return
     ring, plain, rng = (

@@ -1,4 +1,4 @@
-"""`check_policy`: what every policy must get right, ours and yours.
+"""`check_policy`: the checks that every policy must pass.
 
 Each check is a function of a policy that raises `AssertionError` with a sentence. `CHECKS` lists them all;
 `check_policy` runs them in order.
@@ -93,7 +93,7 @@ def check_state(policy: Policy) -> None:
 
 
 def check_law(policy: Policy) -> None:
-    """Probabilities are a law on the awake arms at every step, and asking for them changes nothing."""
+    """Probabilities are valid and zero on arms asleep at every step, and asking for them changes nothing."""
     bandit = Bandit(policy, N_ARMS, seed=1)
     for awake, losses in zip(*rounds_of(300, N_ARMS, 1), strict=True):
         before = _frozen(bandit)
@@ -134,7 +134,7 @@ def check_saved(policy: Policy) -> None:
 
 
 def check_folding(policy: Policy) -> None:
-    """A log of proposals and feedback, folded in its order by a fresh copy, gives the live state bit for bit."""
+    """A fresh copy that applies a log of proposals and feedback in its order has the live state, bit for bit."""
     awake, losses = rounds_of(150, N_ARMS, 16)
     live, copy = Bandit(policy, N_ARMS, seed=16), Bandit(policy, N_ARMS, seed=17)
     uniforms = np.random.Generator(np.random.PCG64(16)).random(len(awake)).tolist()
@@ -173,7 +173,7 @@ def check_late_feedback(policy: Policy) -> None:
 
 
 def check_worst_case(policy: Policy) -> None:
-    """Twenty thousand losses put where they hurt leave the law a law."""
+    """Twenty thousand losses of the likeliest arm leave the probabilities valid and the state finite."""
     bandit = Bandit(policy, N_ARMS, seed=7)
     rng = np.random.default_rng(7)
     awake = rng.random((WORST_CASE_ROUNDS, N_ARMS)) < 0.7
@@ -206,7 +206,7 @@ def check_one_arm(policy: Policy) -> None:
 
 
 def check_relabelling(policy: Policy) -> None:
-    """Other labels for the arms give the same law under those labels."""
+    """Other labels for the arms give the same probabilities under those labels."""
     if not policy.symmetric:
         return
     label = np.array([2, 0, 3, 1])  # arm k is called label[k] by the other bandit
@@ -283,7 +283,7 @@ def replayed_uncompiled(policy: Recipe, suite: str) -> Any:
 
 
 def check_kernels_match_methods(policy: Policy) -> None:
-    """A class that has kernels and also plain methods means the same by both."""
+    """In a class with kernels and plain methods, both give the same results."""
     written = [name for name in ("probabilities", "update") if getattr(type(policy), name) is not getattr(Policy, name)]
     if policy.kernels is None or not written:
         return
@@ -383,13 +383,13 @@ def _refusal(attempt: Callable[[], Any]) -> str:
 
 
 def _frozen(bandit: Bandit) -> tuple[Any, ...]:
-    """Return everything a bandit is, to compare before and after."""
+    """Return everything in a bandit, to compare before and after."""
     stream = json.dumps(bandit._stream.state)
     return (bandit.arms, bandit.retired, bandit.rounds, stream, *(array.tobytes() for array in bandit.state))
 
 
 def _assert_law(p: Any, awake: Mask) -> None:
-    """Raise unless `p` is a law on `awake`, exactly zero elsewhere."""
+    """Raise unless `p` are probabilities of the `awake` arms, exactly zero elsewhere."""
     require(isinstance(p, np.ndarray), f"probabilities must be a float64 array, got {p!r}")
     require(p.dtype == np.float64, f"probabilities must be a float64 array, got {p!r}")
     require(p.shape == awake.shape, f"probabilities must have one entry for each arm, got {p}")

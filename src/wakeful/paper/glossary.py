@@ -43,9 +43,9 @@ TERMS = (
     Term("history", "The awake sets, the losses and the choices of all rounds. A witness is one that refutes a claim."),
     Term(
         "regret",
-        "The learner's total loss less that of somebody else in the same rounds. It is linear if it grows like T and "
-        "sublinear if it grows more slowly: then the loss of a round approaches the other's. The notions below differ "
-        "in whom the learner is compared with.",
+        "The learner's total loss minus the loss that another rule would have had in the same rounds. It is linear if "
+        "it grows like T and sublinear if it grows more slowly: then the average loss approaches that of the other "
+        "rule. The kinds of regret below differ in that rule.",
     ),
     Term("policy regret", "Compared with the best map from awake sets to arms: the most that can be asked for."),
     Term(

@@ -1,4 +1,4 @@
-"""Regrets of bandits and of duels: what was lost against the best switch, arm, ordering or policy in hindsight."""
+"""Regrets of bandits and duels, in hindsight: against the best switch, arm, ordering or policy."""
 
 from wakeful.regret.bandit import (
     BestOrdering,

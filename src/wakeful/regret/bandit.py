@@ -28,7 +28,7 @@ class BestSwap(NamedTuple):
 class BestOrdering(NamedTuple):
     """The regret against the best fixed ordering of the arms, and that ordering, best arm first.
 
-    The regret against the ordering found is `value`; none has more than `upper`, which is the same where exact.
+    `value` is the regret against the ordering found; no ordering gives more than `upper`, equal to `value` if exact.
     """
 
     value: float
@@ -49,7 +49,7 @@ class BestPolicy(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What theory says that the expectation of a regret stays below, at checkpoints."""
+    """Upper bounds on the expectation of a regret, at checkpoints."""
 
     regret: str
     paper: Floats | None  # Theorem 1 as printed, for SI-EXP3
@@ -79,7 +79,7 @@ def external(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> Floats:
 def swap(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestSwap:
     """Return the regret against the best function of the arm played, `sum_i max_j R(i -> j)`.
 
-    An arm whose every swap would have lost keeps its place, so this is never negative.
+    An arm that no swap would improve is not swapped, so this is never negative.
 
     >>> swap([[True, True], [True, True]], [[1.0, 0.25], [0.5, 1.0]], [0, 1])
     BestSwap(value=1.25, swap=(1, 0))
@@ -93,8 +93,8 @@ def swap(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestSwap:
 def ordering(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestOrdering:
     """Return the regret against the best ordering, `max_s sum_t l_t(k_t) - l_t(first awake arm of s)`.
 
-    Exact up to 20 arms. With more, exact where the arms fall apart into groups of at most 20 arms or 20 distinct
-    awake sets (see `wakeful.best_ordering`), else a bracket: `exact` says which.
+    Exact up to 20 arms. With more, exact if the arms can be divided into groups of at most 20 arms or 20 distinct
+    awake sets (see `best_ordering.py`), otherwise an interval: `exact` says which.
 
     >>> ordering([[True, True], [True, False]], [[1.0, 0.25], [0.5, 0.0]], [0, 0])
     BestOrdering(value=0.75, ordering=(1, 0), upper=0.75)
@@ -119,7 +119,7 @@ def policy(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> BestPolic
 def curve(name: str, awake: ArrayLike, losses: ArrayLike, choices: ArrayLike, checkpoints: ArrayLike) -> Floats:
     """Return one regret after each of `checkpoints` rounds, as one number: the largest of all pairs or arms.
 
-    Every round is looked at once; a checkpoint costs what `Tally.value` does.
+    Every round is read once; each checkpoint calls `Tally.value`.
 
     Parameters:
         name: `"internal"`, `"external"`, `"swap"`, `"ordering"` or `"policy"`
@@ -142,7 +142,7 @@ def curve(name: str, awake: ArrayLike, losses: ArrayLike, choices: ArrayLike, ch
 
 
 def bound(policy: Policy, rounds: ArrayLike, n_arms: int, awake_total: ArrayLike | None = None) -> Bounds:
-    """Return the curves that theory draws above a regret of `policy`, at the checkpoints `rounds`.
+    """Return upper bounds on a regret of `policy`, at the checkpoints `rounds`.
 
     Parameters:
         policy: `SIExp3` (internal regret, two bounds), or another that states a guarantee (one)

@@ -1,9 +1,9 @@
 """The best ordering of the arms in hindsight, from what every arm would have gained on every awake set.
 
-Three ways, all without trying K! orderings. Sums over subsets of arms: O(2^K K^2), up to 20 arms. Sums over
-subsets of awake sets: the same for up to 20 distinct ones. And before either, where there are more arms than
-that, the arms are cut into knots: if no arm of B ever gained more than an arm of A awake beside it, then A goes
-before B. What is left, knots of more than 20 arms on more than 20 sets, is searched; its answer is a bracket.
+There are two exact methods, both without trying K! orderings: dynamic programming over subsets of arms, O(2^K K^2), up
+to 20 arms; and over subsets of awake sets, up to 20 distinct ones. With more arms, the arms are first divided into
+groups: if no arm of B ever gained more than an arm of A that was awake too, then A comes before B. Groups of more than
+20 arms on more than 20 sets are searched; the result is then an interval.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ MOST_SWEEPS = 100  # over all arms, of the search for a better place for each
 
 
 class Found(NamedTuple):
-    """An ordering, best arm first, what it gains, and what no ordering gains more than."""
+    """An ordering, best arm first, its gain, and an upper bound on the gain of any ordering."""
 
     ordering: tuple[int, ...]
     value: float
@@ -85,7 +85,7 @@ def _reach(awake: Mask, gains: Floats) -> Mask:
 
 
 def _solved(awake: Mask, gains: Floats) -> tuple[Ints, float]:
-    """Return the best ordering of one knot, and by how much a better one could gain more."""
+    """Return the best ordering of one group, and how much more a better one could gain at most."""
     if awake.shape[1] <= MOST_ARMS:
         return _by_arms(awake, gains), 0.0
     sets, which = np.unique(awake, axis=0, return_inverse=True)
@@ -128,7 +128,7 @@ def _by_sets(awake: Mask, gains: Floats) -> Ints:
 
 
 def _search(awake: Mask, gains: Floats) -> Ints:
-    """Put the arm that wastes least on the sets left in front, again and again; then move arms while it helps."""
+    """Choose one arm after the other, each losing least on the remaining sets; then move arms while that helps."""
     order = _greedy(awake, gains)
     for _ in range(MOST_SWEEPS):
         if not call_compiled(_sweep, awake, gains, order):
@@ -137,7 +137,7 @@ def _search(awake: Mask, gains: Floats) -> Ints:
 
 
 def _greedy(awake: Mask, gains: Floats) -> Ints:
-    """Return the arms in the order in which each wastes least, against the best arm, of what is left."""
+    """Return the arms in the order in which each loses least, against the best arm, on the remaining sets."""
     most = np.where(awake, gains, -np.inf).max(axis=1, keepdims=True)
     waste = np.where(awake, most - gains, 0.0)
     left, order = np.ones(awake.shape[0], np.bool_), np.empty(awake.shape[1], np.int64)

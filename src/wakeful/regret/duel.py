@@ -1,4 +1,4 @@
-"""Regrets of duels: functions of the arms chosen, the pairs allowed, and who beats whom how often.
+"""Regrets of duels, as functions of the arms chosen, the pairs allowed, and the preferences.
 
 A history is `choices` (T, M), the arms of each round by index; `pairs`, a symmetric (K, K) mask of the allowed ones,
 or one for each round, (T, K, K); and `preferences`, (K, K) or (T, K, K), `P[i, j]` the probability that i beats j.
@@ -33,7 +33,7 @@ class DuelRegret(NamedTuple):
 def dueling(choices: ArrayLike, pairs: ArrayLike, preferences: ArrayLike) -> DuelRegret:
     """Return the internal sleeping duel regret, the paper's R^SI-DB, of sets of M arms as of pairs.
 
-    Each arm of the set S is compared with the best that could have stood in its place:
+    Each arm of the set S is compared with the best arm that was allowed in its place:
     `r_t = 1/M sum_m [max_k Pr(k wins | S - m + k) - Pr(m wins | S)]`, over the arms k that may meet all of S - m, and
     `Pr(k wins | S) = 2/(M(M-1)) sum_{j in S - k} P(k, j)`. Of two arms that is
     `1/2 (max_{k in A(i)} P(k, i) + max_{k in A(j)} P(k, j) - 1)`.
@@ -76,7 +76,7 @@ def sleeping_dueling(choices: ArrayLike, awake: ArrayLike, preferences: ArrayLik
 
 
 def condorcet(choices: ArrayLike, preferences: ArrayLike) -> DuelRegret:
-    """Return the regret of the Condorcet winner, the arm that beats all others: everybody is awake.
+    """Return the regret against the Condorcet winner, the arm that beats all others; all arms are awake.
 
     >>> condorcet([[0, 1], [1, 1]], [[0.5, 0.7], [0.3, 0.5]]).cumulative
     array([0.1, 0.3])
@@ -111,7 +111,7 @@ def theorem_two_sharpened(rounds: ArrayLike, n_arms: int) -> Floats:
 
 
 def _against_best(awake: Mask, laws: Floats, law: Ints, arms: Ints) -> DuelRegret:
-    """Return what the best awake arm of each round wins more than 1/2 against those chosen, in the mean."""
+    """Return by how much the best awake arm of each round beats the arms chosen more often than 1/2, on average."""
     best = np.empty(len(arms), np.int64)
     bad = call_compiled(_best_awake, awake, laws, law, best)
     if bad != FINE:
@@ -196,7 +196,7 @@ def _add_regrets(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, c
 def round_regret(pair_sets: Mask, s: int, preferences: Floats, law: int, choices: Ints, t: int, lost: Floats) -> float:
     """Return the regret of the arms of round `t` on the pair set `s`; `lost`, (K,), is room to work in.
 
-    That an arm wins more is that the others beat it less: `lost` sums their rows, no column is read.
+    An arm wins more if the others beat it less: so `lost` sums rows, which are contiguous, and no column is read.
     """
     n_arms, size = pair_sets.shape[1], choices.shape[1]
     total = 0.0

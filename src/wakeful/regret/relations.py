@@ -1,4 +1,4 @@
-"""How the notions of regret hang together: the paper's relations, each computed on a history, and its witnesses.
+"""The paper's relations between regrets, each computed on a history, and witnesses against others.
 
 Relations that hold for i.i.d. losses are about pseudo-regrets: expected losses take the place of losses.
 """
@@ -117,7 +117,7 @@ def ordering_bounds_external(past: History, means: ArrayLike) -> Inequality:
 
 
 def policy_is_ordering(past: History, means: ArrayLike) -> Equality:
-    """Return policy and ordering pseudo-regret for i.i.d. losses: the best policy plays the best mean awake."""
+    """Return policy and ordering pseudo-regret for i.i.d. losses: the best policy plays the best awake arm."""
     expected, _ = _expected(past, means)
     return Equality(expected, regret.policy(*expected).value, regret.ordering(*expected).value)
 
@@ -194,7 +194,7 @@ def printed_ordering_without_external(rounds: int) -> Witness:
 def policy_above_ordering(rounds: int) -> Witness:
     """Return a history of no ordering regret and policy regret T/4: the losses depend on which arms are awake.
 
-    In `ordering_without_external`, a policy that looks at the whole set never loses; no ordering can do that.
+    In `ordering_without_external`, the best policy, which depends on the whole set, never loses; orderings do.
 
     >>> witness = policy_above_ordering(400)
     >>> witness.ordering, witness.policy

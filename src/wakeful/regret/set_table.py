@@ -1,4 +1,4 @@
-"""A growing table of awake sets: rows of a mask, found by hashing; whoever owns it doubles it when it is full.
+"""A hash table of awake sets that can grow: its owner doubles it when it is full.
 
 `slots` holds row numbers, -1 where empty, twice as many as there are rows; `keys` and `sets` hold the awake sets.
 """
@@ -13,7 +13,7 @@ MIX = 1_000_003
 
 @kernel
 def find_row(slots: Ints, keys: Ints, sets: Mask, counts: Ints, awake: Mask, t: int) -> int:
-    """Return the row of the set in row `t` of `awake`, a new one if need be; -1 where there is no room for it."""
+    """Return the row of the set in row `t` of `awake`, a new row if necessary; -1 if the table is full."""
     key = _key(awake, t)
     slot = _slot(slots, key)
     while slots[slot] >= 0 and not (keys[slots[slot]] == key and _same(sets, slots[slot], awake, t)):

@@ -1,8 +1,8 @@
-"""A tally of rounds: all that every regret needs to know of a history, in memory that does not grow with it.
+"""`Tally`: the sums over rounds from which every regret is computed; its memory does not grow with the rounds.
 
-Two sums over rounds are enough. With g_t(k) = l_t(k_t) - l_t(k) for the awake arms k, what would have been gained
-by playing k: the sum of g_t(k) for every awake set and arm (policy and ordering regret), and for every arm played
-and arm (internal, external and swap regret).
+Two sums are enough. Let g_t(k) = l_t(k_t) - l_t(k), what would have been gained by playing the awake arm k. The sums of
+g_t(k) are kept for every awake set and arm (policy and ordering regret), and for every arm played and arm (internal,
+external and swap regret).
 """
 
 from collections.abc import Iterable
@@ -129,7 +129,7 @@ class Tally:
         return float(gains[np.arange(best.size), best].sum()) + float(self._beyond[0]), best
 
     def best_ordering(self) -> Found:
-        """Return the best ordering, the regret against it, and what the regret against none exceeds."""
+        """Return the best ordering, the regret against it, and an upper bound on the regret against any ordering."""
         return best_ordering(self.awake_sets(), self._set_gains())
 
     def awake_sets(self) -> Mask:
@@ -167,7 +167,7 @@ class Tally:
         return self._slots, self._keys, self._sets, self._gains, self._counts
 
     def _grow(self) -> None:
-        """Make room for twice as many awake sets, or decide to do without, or refuse."""
+        """Make room for twice as many awake sets; at the limit, stop keeping new sets or raise an error."""
         room = len(self._sets)
         if self._max_entries is None or 2 * room * self.n_arms <= self._max_entries:
             self._reserve(2 * room)

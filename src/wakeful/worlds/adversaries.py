@@ -16,7 +16,7 @@ CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
 
 @dataclass(frozen=True)
 class SwitchingBest(World):
-    """One arm is better than the others, and every so often it is another arm.
+    """One arm is better than the others, and after each period the best arm changes.
 
     The best arm loses 1 with probability `(1 - gap) / 2`, every other with `(1 + gap) / 2`. After each `period`
     rounds the best arm is another one at random. Arms are awake independently of each other, always at least one.
@@ -99,7 +99,7 @@ class Drifting(World):
 class Spiteful(AdaptiveWorld):
     """An adversary who sees the learner's probabilities: the likeliest arm (the first if tied) loses 1, others 0.
 
-    Arms are awake independently of each other, always at least one of them.
+    Arms are awake independently of each other, always at least one.
 
     Parameters:
         n_arms: K
@@ -141,7 +141,7 @@ class _Spite(AdaptiveRun):
 
 
 def _rows(sleepers: Sleepers) -> Iterator[Mask]:
-    """Yield one row after another, drawing on."""
+    """Yield the awake arms of one round after another, without end."""
     while True:
         yield from sleepers.awake()
 

@@ -1,4 +1,4 @@
-"""Worlds in which it is the sleeping that has a pattern: in turn, in spells, after a loss.
+"""Worlds with patterns of sleep: arms are awake in turn, sleep in spells, or sleep after a loss.
 
 Losses are 0 or 1, independent, with means from U(0, 1) drawn for each run.
 """
@@ -100,7 +100,7 @@ class MarkovSleep(World):
 
 @dataclass(frozen=True)
 class LossDependentSleep(World):
-    """An arm that lost 1 in one of the last `rest` rounds sleeps; where that would be all of them, all are awake.
+    """An arm that lost 1 in one of the last `rest` rounds sleeps; if all arms would sleep, all are awake.
 
     Losses count whether or not the arm was awake or played. They are independent and identically distributed, while
     The awake arms depend on past losses: the setting in which the paper shows that small internal regret implies

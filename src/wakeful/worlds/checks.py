@@ -1,4 +1,4 @@
-"""`check_world`: what every world must get right, ours and yours.
+"""`check_world`: the checks that every world must pass.
 
 Each check is a function of a world that raises `AssertionError` with a sentence. `CHECKS` lists those of worlds drawn
 in blocks, `ADAPTIVE_CHECKS` those of worlds that see the learner's probabilities.
@@ -88,7 +88,7 @@ def check_length(world: Any) -> None:
 
 
 def check_repeatable(world: Any) -> None:
-    """The same seed gives the same rounds, whatever other runs are under way; nothing else is random."""
+    """The same seed gives the same rounds, whatever other runs are going on; nothing else is random."""
     for size in SIZES:
         alone = _copied(islice(world.blocks(np.random.default_rng(3), size), BLOCKS))
         with global_chance():
@@ -99,7 +99,7 @@ def check_repeatable(world: Any) -> None:
 
 
 def check_own_arrays(world: Any) -> None:
-    """A block stays what it was when later blocks are drawn, and when the reader of another changes it."""
+    """A block does not change when later blocks are drawn, or when the caller changes another block."""
     kept = list(islice(world.blocks(np.random.default_rng(5), 7), BLOCKS))
     again = []
     for block in islice(world.blocks(np.random.default_rng(5), 7), BLOCKS):
@@ -125,13 +125,13 @@ def check_expected_by_set(world: World) -> None:
 
 
 def check_rounds(world: AdaptiveWorld) -> None:
-    """Somebody is awake in every round, and losses are in [0, 1] where awake."""
+    """At least one arm is awake in every round, and losses are in [0, 1] where awake."""
     for awake, losses in _rounds(world, 1):
         _assert_block(Block(awake[np.newaxis], losses[np.newaxis]), world.n_arms)
 
 
 def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
-    """The same seed and the same laws give the same rounds, whatever other runs are under way."""
+    """The same seed and the same probabilities give the same rounds, whatever other runs are going on."""
     alone = list(_rounds(world, 3))
     with global_chance():
         mixed = [one for one, _ in zip(_rounds(world, 3), _rounds(world, 4), strict=True)]
@@ -185,7 +185,7 @@ def _assert_block(block: Any, n_arms: int) -> None:
 
 
 def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
-    """Yield rounds against laws drawn at random."""
+    """Yield rounds against random probabilities."""
     run, laws = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
     for _ in range(ROUNDS):
         awake = run.awake()
@@ -201,14 +201,14 @@ def _copied(blocks: Any) -> list[Any]:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Whether two blocks hold the same numbers; those of sleepers may be NaN."""
+    """Whether two blocks hold the same numbers; those of arms that are asleep may be NaN."""
     pairs: Iterator[tuple[Any, Any]] = zip(first, second, strict=True)
     return all((a is None and b is None) or np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
 
 @contextmanager
 def global_chance() -> Iterator[None]:
-    """Put the global random states elsewhere for a while: who draws from them gives himself away."""
+    """Reseed the global generators, so that a world that uses them no longer repeats."""
     ours, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002  # the global state is the point
     random.seed(7)
     np.random.seed(7)  # noqa: NPY002

@@ -54,7 +54,7 @@ class ExternalNotOrdering(World):
         return self.rounds
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
-        """Yield both halves; there is no chance in it."""
+        """Yield both halves; nothing is random."""
         checked_run(rng, size)
         awake = np.ones((self.rounds, 3), np.bool_)
         awake[: self.rounds // 2, 2] = False

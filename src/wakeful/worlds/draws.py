@@ -1,4 +1,4 @@
-"""What the worlds draw: awake sets with somebody in each, random families of sets, losses."""
+"""Random draws that worlds share: awake sets that are not empty, families of sets, and losses."""
 
 import math
 
@@ -10,8 +10,8 @@ from wakeful.numerics.arrays import Floats, Mask
 class Sleepers:
     """Arms that are awake independently with given probabilities, conditioned on at least one arm being awake.
 
-    One uniform number u for each arm says both: the arm is awake where `u < rate`, and since `u / rate` is uniform
-    then, it loses 1 with probability m where `u < rate * m`.
+    One uniform number u per arm decides both: the arm is awake if `u < rate`; then `u / rate` is uniform, so the arm
+    loses 1 if `u < rate * m`, which has probability m.
     """
 
     def __init__(self, rng: np.random.Generator, rates: Floats, size: int) -> None:
@@ -48,7 +48,7 @@ def _given_somebody(rng: np.random.Generator, rates: Floats, size: int) -> Float
 def awake_sets(rng: np.random.Generator, n_sets: int, n_arms: int, smallest: int) -> Mask:
     """Return (n_sets, K) sets, each uniform among those of at least `smallest` arms.
 
-    That is the law of including each arm with probability 1/2 and starting again where there are too few.
+    This is the distribution of including each arm with probability 1/2 and redrawing sets that are too small.
     """
     sizes = np.arange(smallest, n_arms + 1)
     chances = np.array([math.comb(n_arms, size) / 2**n_arms for size in sizes.tolist()])

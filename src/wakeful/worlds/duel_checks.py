@@ -1,4 +1,4 @@
-"""`check_duel_world`: what every world of duels must get right, ours and yours, as `check_world` does for bandits."""
+"""`check_duel_world`: the checks that every world of duels must pass, as `check_world` for bandits."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice

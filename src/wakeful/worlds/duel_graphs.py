@@ -29,9 +29,9 @@ TABLE = 256  # how many pair sets are drawn for a block
 
 @dataclass(frozen=True)
 class SleepingDuels(DuelWorld):
-    """Arms are awake at random, somebody always, and any two awake arms may meet, an arm itself too: `A = S x S`.
+    """Random arms are awake, at least one; any two awake arms may meet, also an arm itself: `A = S x S`.
 
-    The setting of Saha & Gaillard (2021). A block draws 256 awake sets, or one a round where it is shorter, and each
+    The setting of Saha & Gaillard (2021). A block draws 256 awake sets (one per round if it is shorter), and each
     round has one of them at random.
 
     Parameters:
@@ -65,8 +65,8 @@ class GraphDuels(DuelWorld):
     """Allowed pairs are the edges of a random connected graph.
 
     Arms come in random order and each is joined to a random one before it; any other pair is allowed with
-    probability `density`. A block of graphs that are redrawn has 256 of them, or one a round where it is shorter,
-    and each round has one of them at random.
+    probability `density`. If graphs are redrawn, a block has 256 of them (one per round if it is shorter), and
+    each round has one of them at random.
 
     Parameters:
         n_arms: K, at least 2
@@ -100,8 +100,8 @@ class GraphDuels(DuelWorld):
 class PathDuels(DuelWorld):
     """The path 1 - 2 - 4 - 3 with utilities (10.1, 10, 0.15, 0.1): a counterexample to the paper's Theorem 2.
 
-    Sparring SI-EXP3 settles on the pair (3, 4), at a regret of 0.195 a round. Its left player learns that 3 is best
-    against 4, which the right player has to play because the left one plays 3.
+    Sparring SI-EXP3 ends up playing the pair (3, 4), with a regret of 0.195 per round. Its left player learns that 3 is
+    best against 4, but the right player must play 4 only because the left one plays 3.
     """
 
     @property
@@ -154,7 +154,7 @@ class _Stubborn(AdaptiveDuelRun):
         self._counts = np.zeros(preferences.shape, np.int64)
 
     def pairs(self) -> Mask:
-        """Return all pairs but those played most; of equals the last in lexicographic order go first."""
+        """Return all pairs except those played most; of ties, the last in lexicographic order are withdrawn first."""
         left, right = self._edges[np.argsort(self._counts[tuple(self._edges.T)], kind="stable")].T
         spare = [n for n, needed in enumerate(_spanning(left.tolist(), right.tolist())) if not needed]
         kept = np.delete(np.arange(left.size), spare[len(spare) - self._n_withdrawn :])
@@ -183,7 +183,7 @@ def connected_graphs(rng: np.random.Generator, n_graphs: int, n_arms: int, densi
 
 
 def _spanning(left: list[int], right: list[int]) -> Iterator[bool]:
-    """Yield for each edge whether it joins what edges before it have not joined: Kruskal's tree."""
+    """Yield for each edge whether it connects two parts that were not connected before: Kruskal's tree."""
     group = {k: {k} for k in (*left, *right)}
     for i, j in zip(left, right, strict=True):
         apart = group[i] is not group[j]

@@ -1,4 +1,4 @@
-"""Worlds of duels that differ in who beats whom: utilities, scores, ratings, given matrices, cycles."""
+"""Worlds of duels with different preferences: utilities, scores, ratings, given matrices, cycles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class UtilityDuels(DuelWorld):
 class CategoryDuels(DuelWorld):
     """Preferences that depend on the awake arms: in each round one random arm r sleeps and determines the utilities.
 
-    These are (1, ..., K) moved r places to the right, r = 0, ..., K - 1: the best arm is the one before the sleeper,
+    These are (1, ..., K) moved r places to the right, r = 0, ..., K - 1: the best arm is the one before arm r,
     in a circle. The arms of a duel differ. This is the paper's experiment "categories"; no order of the arms holds in
     every round.
 
@@ -76,7 +76,7 @@ class CategoryDuels(DuelWorld):
         set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 3", 3))
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
-        """Draw who sleeps in each round."""
+        """Draw the arm that sleeps in each round."""
         checked_rounds(rng, rounds)
         awake = distinct_pairs(self.n_arms)  # row r: all but r
         pair_sets = awake[:, :, np.newaxis] & awake[:, np.newaxis] & awake
@@ -192,7 +192,7 @@ class Preferences(DuelWorld):
     def from_file(
         cls, path: str | Path, pairs: ArrayLike = "distinct", size: int = 2, counts: bool = False
     ) -> "Preferences":
-        """Return the preferences of a text file: one row a line, numbers apart by blanks, tabs or commas.
+        """Return the preferences of a text file: one row per line, numbers separated by blanks, tabs or commas.
 
         Parameters:
             path: of the file
@@ -225,8 +225,8 @@ class Preferences(DuelWorld):
 class CyclicDuels(DuelWorld):
     """Arms in a circle: each beats the nearer half of the others with probability `win`; there is no best one.
 
-    Arm i beats i + 1, ..., i + floor((K - 1) / 2), modulo K; with an even K the arm across is even. Every arm has one
-    that beats it, so each pair costs `win - 1/2` a round: no policy can do better or worse. The arms of a duel differ.
+    Arm i beats i + 1, ..., i + floor((K - 1) / 2), modulo K; if K is even, P is 1/2 against the arm opposite. Every arm
+    is beaten by some arm, so each pair costs `win - 1/2` per round, whatever a policy does. The arms of a duel differ.
 
     Parameters:
         n_arms: K, at least 3

@@ -40,7 +40,7 @@ class Game:
     losses: Floats
 
     def __post_init__(self) -> None:
-        """Keep an own copy that nobody can write to."""
+        """Keep a read-only copy."""
         losses = numbers("losses", self.losses, "a matrix of numbers").copy()
         if losses.ndim != 2 or losses.size == 0:
             raise ValueError(must_be("losses", "a matrix of numbers", self.losses))
@@ -64,8 +64,8 @@ class Game:
     def nash(self, awake_rows: ArrayLike | None = None, awake_columns: ArrayLike | None = None) -> Nash:
         """Return an equilibrium of the sub-game of the awake actions, by linear programme; by default all are awake.
 
-        The row player's law x minimises v under `x L <= v` in every awake column; the column player's is the dual
-        solution. Where there are several equilibria, it is one of them.
+        The row player's probabilities x minimise v under `x L <= v` in every awake column; the column player's are the
+        dual solution. If there are several equilibria, one of them is returned.
         """
         rows, columns = self._awake(awake_rows, awake_columns)
         row, column = np.zeros(rows.size), np.zeros(columns.size)
@@ -82,7 +82,7 @@ class Game:
         awake_rows: ArrayLike | None = None,
         awake_columns: ArrayLike | None = None,
     ) -> float:
-        """Return what the two would gain in sum by best responses: `max_j (row L)_j - min_i (L column)_i`.
+        """Return the sum of what both players would gain by best responses: `max_j (row L)_j - min_i (L column)_i`.
 
         >>> rock_paper_scissors().exploitability([1.0, 0.0, 0.0], [1.0, 0.0, 0.0])
         1.0
@@ -117,7 +117,7 @@ def random_game(n_arms: int, rng: np.random.Generator) -> Game:
 
 
 def _equilibrium(losses: Floats) -> tuple[Floats, Floats]:
-    """Return the laws of both players where everybody is awake.
+    """Return the probabilities of both players in equilibrium, all actions being awake.
 
     On losses that differ by as little as its tolerance, the programme may leave a gap or find nothing. Then it is
     solved again with the players' roles exchanged, and each player takes the better answer.
@@ -135,7 +135,7 @@ def _equilibrium(losses: Floats) -> tuple[Floats, Floats]:
 
 
 def _programme(losses: Floats) -> list[tuple[Floats, Floats]]:
-    """Return the solution and the dual solution of `minimise v, x losses <= v`, as laws, if they are found."""
+    """Return the solution and the dual solution of `minimise v, x losses <= v`, as probabilities, if they are found."""
     from scipy.optimize import linprog
 
     n_rows, n_columns = losses.shape
@@ -159,7 +159,7 @@ def _programme(losses: Floats) -> list[tuple[Floats, Floats]]:
 def gaps(
     losses: Floats, rows: Floats, columns: Floats, awake_rows: Mask | bool = True, awake_columns: Mask | bool = True
 ) -> Floats:
-    """Return the exploitability of a pair of laws, or of many: one pair and its awake actions in each line."""
+    """Return the exploitability of pairs of strategies: one pair and its awake actions in each row."""
     worst = np.where(awake_columns, rows @ losses, -np.inf).max(axis=-1)
     best = np.where(awake_rows, columns @ losses.T, np.inf).min(axis=-1)
     found: Floats = np.maximum(worst - best, 0.0)  # rounding may leave a trace below zero
@@ -179,7 +179,7 @@ def _checked_mask(name: str, awake: ArrayLike | None, size: int) -> Mask:
 
 
 def _checked_law(name: str, law: ArrayLike, awake: Mask) -> Floats:
-    """Return a law on the awake actions."""
+    """Return probabilities of the awake actions, checked."""
     rule = "probabilities of the awake actions: non-negative, zero on arms that are asleep, summing to one"
     p = numbers(name, law, rule)
     if not is_law(p, awake):

@@ -75,7 +75,7 @@ class NashOpponent(World):
 
 @dataclass(frozen=True)
 class BestResponse(AdaptiveWorld):
-    """A game against an opponent who sees the learner's probabilities and answers with the action that hurts it most.
+    """A game against an opponent who sees the learner's probabilities and plays the best response to them.
 
     Parameters:
         game: a square game; the learner has the rows
@@ -153,7 +153,7 @@ def _settle_sets(world: Any, game: Any, sets: Any) -> None:
 
 
 def _action(value: Any) -> int:
-    """Return the index of an action as a plain number; booleans are none."""
+    """Return the index of an action as a plain number; booleans are refused."""
     if isinstance(value, bool | np.bool_):
         raise TypeError
     return index(value)
@@ -169,5 +169,5 @@ def _masks(n_arms: int, sets: Sets | None) -> Mask:
 
 @lru_cache(maxsize=64)  # the same game is played in every run, and a linear programme takes milliseconds
 def _strategies(game: Game, sets: Sets | None) -> Floats:
-    """Return the opponent's equilibrium law in each sub-game."""
+    """Return the opponent's equilibrium probabilities in each sub-game."""
     return np.array([game.nash(mask, mask).column for mask in _masks(len(game.losses), sets)])

@@ -41,7 +41,10 @@ class Stochastic(World):
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the means and rates of the run, then its rounds."""
         checked_run(rng, size)
-        means, rates = rng.random(self.n_arms), 1.0 - rng.random(self.n_arms)  # a rate of zero has no such law
+        means, rates = (
+            rng.random(self.n_arms),
+            1.0 - rng.random(self.n_arms),
+        )  # a rate is never zero: such an arm would never be awake
 
         arms = Sleepers(rng, rates, size)
         return forever(lambda: Block(arms.awake(), arms.losses(means), repeated(means, size)))
@@ -102,8 +105,8 @@ class RockPaperScissors(World):
 class RandomDependent(World):
     """Random sets, each with random mean losses of its own: both are drawn for each run.
 
-    Sets include every arm with probability 1/2, empty ones are redrawn; means are U(0, 1); losses are 0 or 1. Two of
-    two sets may be equal: expected losses given the awake set are then the mean of both.
+    Sets include every arm with probability 1/2, empty ones are redrawn; means are U(0, 1); losses are 0 or 1. Two sets
+    may be equal: expected losses given the awake set are then the mean of both.
 
     Parameters:
         n_arms: K

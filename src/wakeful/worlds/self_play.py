@@ -18,9 +18,9 @@ from wakeful.worlds.games import Game, gaps
 
 
 class SelfPlay(NamedTuple):
-    """What two policies did to each other. Sub-games are the distinct pairs of awake sets, S in number.
+    """The choices of two policies and their average play. Sub-games are the S distinct pairs of awake sets.
 
-    The average play is the mean of the laws the policies drew from; NaN in a sub-game not met yet.
+    The average play is the mean of the probabilities that the policies drew from; NaN in a sub-game not yet played.
     """
 
     rows: Ints  # (T,), what the row player chose
@@ -142,7 +142,7 @@ def _play(
     rows: Ints,
     columns: Ints,
 ) -> None:
-    """Play every round; write the choices into `rows` and `columns`, add the laws to the sums of each sub-game."""
+    """Play every round; write the choices into `rows` and `columns`, add probabilities to the sums of each sub-game."""
     a, s = row_parameters(*row_fields[:row_size]), row_state(*row_fields[row_size:])
     b, r = column_parameters(*column_fields[:column_size]), column_state(*column_fields[column_size:])
     for t in range(which.size):
@@ -197,7 +197,7 @@ def _sub_games(awake: Mask) -> tuple[Mask, Ints]:
 
 
 def _averages(sums: Floats) -> Floats:
-    """Return the mean law of each line, NaN where there is none yet."""
+    """Return the mean probabilities of each row, NaN where there are none yet."""
     totals = sums.sum(axis=1, keepdims=True)
     means: Floats = np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0.0)
     return means

@@ -3,6 +3,7 @@
 import difflib
 import math
 from collections.abc import Iterable
+from dataclasses import is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -47,6 +48,17 @@ def whole(name: str, value: Any, rule: str, low: int) -> int:
     if value < low:
         raise ValueError(must_be(name, rule, value))
     return int(value)
+
+
+def instance_of(name: str, value: object, kinds: tuple[type, ...], rule: str) -> Any:
+    """Return `value` if it is an instance of one of `kinds`, classes of parameters, and a dataclass."""
+    if isinstance(value, type) and issubclass(value, kinds):
+        raise TypeError(must_be(name, f"an instance such as {value.__name__}(), not the class itself", value))
+    if not isinstance(value, kinds):
+        raise TypeError(must_be(name, rule, value))
+    if not is_dataclass(value):
+        raise TypeError(must_be(name, "a frozen dataclass", value))
+    return value
 
 
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:

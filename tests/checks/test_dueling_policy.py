@@ -178,7 +178,7 @@ def test_the_suite_says_which_check_failed_and_how_to_repeat_it(name: str) -> No
     title = fault.check.__name__.removeprefix("check_").replace("_", " ")
     assert f" fails the check {title!r}: " in str(caught.value)
     assert fault.words in str(caught.value)
-    assert str(caught.value).endswith(f" (wakeful.duel_suite.{fault.check.__name__}(policy) repeats it)")
+    assert str(caught.value).endswith(f" ({fault.check.__module__}.{fault.check.__name__}(policy) repeats it)")
 
 
 def test_a_wrong_law_is_told_with_its_arms_and_its_round() -> None:

@@ -4,7 +4,6 @@ Each check is a function of a policy that raises `AssertionError` with a sentenc
 `check_dueling_policy` runs them in order.
 """
 
-import importlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -33,12 +32,14 @@ from wakeful.checks.duel_trials import (
     same_laws,
     try_round,
 )
-from wakeful.checks.policy import check_is_data, replayed_uncompiled
+from wakeful.checks.policy import check_is_data
+from wakeful.checks.uncompiled import require_same_uncompiled
 from wakeful.duels.duel import Duel
 from wakeful.duels.pairs import distinct_pairs
 from wakeful.duels.policy import DuelingPolicy, a_dueling_policy, fitting_duel_state
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.suite import run_checks
 
 N_ARMS = 4
 MORE_ARMS = 6  # those that a policy grows to
@@ -64,13 +65,7 @@ def check_dueling_policy(policy: DuelingPolicy, literal: Literal | None = None) 
     >>> check_dueling_policy(Sparring(Uniform()))
     """
     a_dueling_policy(policy)
-    for check in CHECKS:
-        try:
-            check(policy)
-        except Exception as problem:
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            again = f"wakeful.checks.dueling_policy.{check.__name__}(policy) repeats it"
-            raise AssertionError(f"{policy!r} fails the check {name!r}: {problem} ({again})") from problem
+    run_checks("policy", policy, CHECKS)
     if literal is not None:
         check_literal(policy, literal)
 
@@ -98,10 +93,7 @@ def check_state(policy: DuelingPolicy) -> None:
 
 def check_uncompiled(policy: DuelingPolicy) -> None:
     """Without the compiler, in a process of its own, the policy makes the same choices; no index leaves its array."""
-    if policy.kernels is None:
-        return
-    same = replayed_uncompiled(policy, __name__) == _replayed(policy)
-    require(same, "compiled and uncompiled must make the same choices")
+    require_same_uncompiled(policy, _compared_choices)
 
 
 def check_law(policy: DuelingPolicy) -> None:
@@ -385,7 +377,7 @@ def _share_of_winner(policy: DuelingPolicy, outcome: dict[int, float]) -> float:
     return float(np.mean(plays))
 
 
-def _replayed(policy: DuelingPolicy) -> list[Any]:
+def _compared_choices(policy: DuelingPolicy) -> list[Any]:
     """Return the choices that `check_uncompiled` compares."""
     chance = np.random.default_rng(21)
     battles = np.array([distinct_sets(chance, 5, 3) for _ in range(40)])
@@ -402,11 +394,3 @@ def _replayed(policy: DuelingPolicy) -> list[Any]:
         .tolist()
         for size, masks in rounds
     ]
-
-
-def replay(task: str) -> None:
-    """Play the rounds of `check_uncompiled` with the policy described by `task` and print the choices."""
-    modules, record = json.loads(task)
-    for module in modules:
-        importlib.import_module(module)
-    print(_replayed(DuelingPolicy.from_dict(record)))

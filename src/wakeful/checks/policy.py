@@ -4,14 +4,9 @@ Each check is a function of a policy that raises `AssertionError` with a sentenc
 `check_policy` runs them in order.
 """
 
-import importlib
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +14,7 @@ import numpy as np
 
 from wakeful.bandits.bandit import Bandit
 from wakeful.checks.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
+from wakeful.checks.uncompiled import require_same_uncompiled
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.decision import Decision
@@ -26,6 +22,7 @@ from wakeful.policies.play import play
 from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe, kinds, subclasses
 from wakeful.policies.state_ranges import refuse_out_of_range
+from wakeful.policies.suite import require_equal_copy, require_frozen, run_checks
 
 EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 WORST_CASE_ROUNDS = 20_000
@@ -46,33 +43,18 @@ def check_policy(policy: Policy, literal: Literal | None = None) -> None:
     >>> check_policy(Uniform())
     """
     a_policy(policy)
-    for check in CHECKS:
-        try:
-            check(policy)
-        except Exception as problem:
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            raise AssertionError(f"{policy!r} fails the check {name!r}: {problem}") from problem
+    run_checks("policy", policy, CHECKS)
     if literal is not None:
         check_literal(policy, literal)
 
 
 def check_is_data(policy: Recipe) -> None:
     """Parameters are frozen, print as the code that makes them, and go to JSON and back."""
-    if not is_dataclass(policy):
-        raise AssertionError("a policy must be a dataclass")
-    names = [field.name for field in fields(policy)]
-    try:
-        setattr(policy, names[0] if names else "anything", None)
-    except FrozenInstanceError:
-        pass
-    else:
-        raise AssertionError("a policy must be a frozen dataclass")
+    require_frozen("policy", policy)
     rule = "a policy must be defined at the top of a module, so that it prints as the code that makes it"
     require("<locals>" not in type(policy).__qualname__, rule)
     scope = {cls.__name__: cls for cls in (*subclasses(Recipe), *kinds(policy))}
-    again = eval(repr(policy), scope)
-    require(again == policy, f"eval(repr(policy)) must be the policy, got {policy!r}")
-    require(hash(again) == hash(policy), "equal policies must have equal hashes")
+    require_equal_copy("policy", policy, eval(repr(policy), scope))
     require(type(policy).from_dict(json.loads(json.dumps(policy.to_dict()))) == policy, "JSON must bring it back")
 
 
@@ -260,26 +242,7 @@ def check_refusals(policy: Policy) -> None:
 
 def check_uncompiled(policy: Policy) -> None:
     """Without the compiler, in a process of its own, the policy makes the same choices."""
-    if policy.kernels is None:
-        return
-    awake, losses = rounds_of(150, N_ARMS, 11)
-    here = play(policy, awake, losses, np.random.default_rng(11)).tolist()
-    require(replayed_uncompiled(policy, __name__) == here, "compiled and uncompiled must make the same choices")
-
-
-def replayed_uncompiled(policy: Recipe, suite: str) -> Any:
-    """Return what `replay` of the module `suite` prints for `policy` in a process without the compiler."""
-    modules = sorted({kind.__module__ for kind in kinds(policy)})
-    rule = "a policy with kernels must stand in a module that another process can import, not in a script"
-    require("__main__" not in modules, rule)
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    code = f"import sys, {suite}; {suite}.replay(sys.argv[1])"
-    command = [sys.executable, "-c", code, json.dumps([modules, policy.to_dict()])]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    told = f"a policy with kernels must be importable and run uncompiled: {done.stderr[-500:]}"
-    require(done.returncode == 0, told)
-    return json.loads(done.stdout)
+    require_same_uncompiled(policy, _compared_choices)
 
 
 def check_kernels_match_methods(policy: Policy) -> None:
@@ -398,10 +361,8 @@ def _assert_law(p: Any, awake: Mask) -> None:
     require(abs(p.sum() - 1.0) <= EXACT, f"probabilities must sum to one, got {p}")
 
 
-def replay(task: str) -> None:
-    """Play the rounds of `check_uncompiled` with the policy described by `task` and print the choices."""
-    modules, record = json.loads(task)
-    for module in modules:
-        importlib.import_module(module)
+def _compared_choices(policy: Policy) -> list[int]:
+    """Return the choices that `check_uncompiled` compares."""
     awake, losses = rounds_of(150, N_ARMS, 11)
-    print(play(Policy.from_dict(record), awake, losses, np.random.default_rng(11)).tolist())
+    choices: list[int] = play(policy, awake, losses, np.random.default_rng(11)).tolist()
+    return choices

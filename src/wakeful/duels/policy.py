@@ -8,11 +8,10 @@ win was shared.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
 from wakeful.duels.kernels import EXAMPLES, DuelKernels, Pick, compiled_step, plain_step
-from wakeful.inputs import must_be
+from wakeful.inputs import instance_of, must_be
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import specialised
 from wakeful.policies.spec import Recipe, full_name
@@ -64,13 +63,9 @@ class DuelingPolicy(Recipe, ABC):
 
 def a_dueling_policy(value: object) -> DuelingPolicy:
     """Return `value` if it is a dueling policy, else say what is wrong with it."""
-    if isinstance(value, type) and issubclass(value, DuelingPolicy):
-        raise TypeError(must_be("policy", f"an instance such as {value.__name__}(), not the class itself", value))
-    if not isinstance(value, DuelingPolicy):
-        raise TypeError(must_be("policy", "a DuelingPolicy such as Sparring(SIExp3())", value))
-    if not is_dataclass(value):
-        raise TypeError(must_be("policy", "a frozen dataclass", value))
-    return value
+    rule = "a DuelingPolicy such as Sparring(SIExp3())"
+    policy: DuelingPolicy = instance_of("policy", value, (DuelingPolicy,), rule)
+    return policy
 
 
 def fitting_duel_state(policy: DuelingPolicy, state: Any, n_arms: int, size: int) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 from wakeful.duels.pairs import group_pairs
 from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.spec import set_frozen
 from wakeful.worlds import DuelBlock, DuelWorld
 from wakeful.worlds.duel_world import checked_rounds, drawn
 from wakeful.worlds.duels import by_utility, utilities
-from wakeful.worlds.world import set_frozen
 
 TABLE = 256  # how many awake sets are drawn for a block
 

@@ -7,12 +7,11 @@ need no special care. The `Decision` carries what its feedback needs.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import must_be, real, truths, whole
+from wakeful.inputs import instance_of, must_be, real, truths, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.numerics.compile import specialised
 from wakeful.policies.decision import Decision
@@ -137,13 +136,8 @@ def state_type(policy: Policy) -> Any:
 
 def a_policy(value: object) -> Policy:
     """Return `value` if it is a policy, else say what is wrong with it."""
-    if isinstance(value, type) and issubclass(value, Policy):
-        raise TypeError(must_be("policy", f"an instance such as {value.__name__}(), not the class itself", value))
-    if not isinstance(value, Policy):
-        raise TypeError(must_be("policy", "a Policy such as SIExp3()", value))
-    if not is_dataclass(value):
-        raise TypeError(must_be("policy", "a frozen dataclass", value))
-    return value
+    policy: Policy = instance_of("policy", value, (Policy,), "a Policy such as SIExp3()")
+    return policy
 
 
 def checked_horizon_of(rounds: Any, n_arms: Any, awake_total: Any) -> None:

@@ -58,10 +58,10 @@ class Recipe:
         return policy
 
 
-def set_frozen(recipe: Recipe, **values: Any) -> None:
-    """Set fields of a frozen dataclass inside `__post_init__`; NumPy numbers become plain ones."""
+def set_frozen(instance: object, **values: Any) -> None:
+    """Set fields of a frozen dataclass, a policy or a world, inside `__post_init__`; NumPy numbers become plain ones."""
     for name, value in values.items():
-        object.__setattr__(recipe, name, value)
+        object.__setattr__(instance, name, value)
 
 
 def full_name(recipe: Recipe) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Mask
 from wakeful.numerics.compile import call_compiled
+from wakeful.policies.spec import set_frozen
 from wakeful.worlds.draws import Sleepers, bernoulli, repeated
-from wakeful.worlds.world import Block, World, checked_run, set_frozen
+from wakeful.worlds.world import Block, World, checked_run
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError, fields
 from itertools import islice
 from typing import Any
 
@@ -17,8 +16,9 @@ import numpy as np
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import subclasses
+from wakeful.policies.suite import require_equal_copy, require_frozen, run_checks
 from wakeful.worlds.games import Game
-from wakeful.worlds.world import AdaptiveWorld, Block, World, a_world
+from wakeful.worlds.world import AdaptiveWorld, AnyWorld, Block, World, a_world
 
 SIZES = (1, 7, 64)  # of the blocks that are looked at
 BLOCKS = 3  # how many of them
@@ -33,31 +33,18 @@ def check_world(world: World | AdaptiveWorld) -> None:
     """
     a_world(world)
     checks: tuple[Callable[[Any], None], ...] = CHECKS if isinstance(world, World) else ADAPTIVE_CHECKS
-    for check in (check_is_data, *checks):
-        try:
-            check(world)
-        except Exception as problem:
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            raise AssertionError(f"{world!r} fails the check {name!r}: {problem}") from problem
+    run_checks("world", world, (check_is_data, *checks))
 
 
-def check_is_data(world: World | AdaptiveWorld) -> None:
+def check_is_data(world: AnyWorld) -> None:
     """Parameters are frozen, compare, and print as the code that makes them unless the class says otherwise."""
-    names = [field.name for field in fields(world)]  # type: ignore[arg-type]  # `a_world` has seen that it is one
-    try:
-        setattr(world, names[0] if names else "anything", None)
-    except FrozenInstanceError:
-        pass
-    else:
-        raise AssertionError("a world must be a frozen dataclass")
+    require_frozen("world", world)
     n_arms = world.n_arms
     require(isinstance(n_arms, int), f"n_arms must be a whole number from 1, got {n_arms!r}")
     require(n_arms >= 1, f"n_arms must be a whole number from 1, got {n_arms!r}")
     hash(world)
     if world.printable:
-        again = _printed(world)
-        require(again == world, f"eval(repr(world)) must be the world, got {again!r}")
-        require(hash(again) == hash(world), "equal worlds must have equal hashes")
+        require_equal_copy("world", world, _evaluated(world))
 
 
 def check_blocks(world: World) -> None:
@@ -150,10 +137,10 @@ CHECKS: tuple[Callable[[World], None], ...] = (
 ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveWorld], None], ...] = (check_rounds, check_adaptive_repeatable)
 
 
-def _printed(world: Any) -> Any:
+def _evaluated(world: Any) -> Any:
     """Return what the printed form of `world` evaluates to."""
     cls = type(world)
-    scope = {kind.__name__: kind for kind in (*subclasses(World), *subclasses(AdaptiveWorld), Game, cls)}
+    scope = {kind.__name__: kind for kind in (*subclasses(AnyWorld), Game, cls)}
     code = repr(world).replace(cls.__qualname__, cls.__name__)  # a class inside a function has a name that is no code
     try:
         return eval(code, {**vars(sys.modules[cls.__module__]), **scope})

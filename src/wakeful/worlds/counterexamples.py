@@ -11,7 +11,8 @@ import numpy as np
 
 from wakeful.inputs import must_be, truths, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.worlds.world import Block, World, checked_run, cut, forever, set_frozen
+from wakeful.policies.spec import set_frozen
+from wakeful.worlds.world import Block, World, checked_run, cut, forever
 
 
 @dataclass(frozen=True)

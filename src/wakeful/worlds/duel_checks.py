@@ -9,6 +9,7 @@ import numpy as np
 from wakeful.duels.pairs import checked_pairs, checked_preferences, checked_size
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.suite import run_checks
 from wakeful.worlds.checks import (
     BLOCKS,
     ROUNDS,
@@ -33,12 +34,7 @@ def check_duel_world(world: DuelWorld | AdaptiveDuelWorld) -> None:
     """
     a_duel_world(world)
     checks: tuple[Callable[[Any], None], ...] = CHECKS if isinstance(world, DuelWorld) else ADAPTIVE_CHECKS
-    for check in (check_is_data, *checks):
-        try:
-            check(world)  # type: ignore[arg-type]  # `check_is_data` asks for nothing that these worlds have not
-        except Exception as problem:
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            raise AssertionError(f"{world!r} fails the check {name!r}: {problem}") from problem
+    run_checks("world", world, (check_is_data, *checks))
 
 
 def check_blocks(world: DuelWorld) -> None:

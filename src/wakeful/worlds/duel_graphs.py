@@ -11,6 +11,7 @@ import numpy as np
 from wakeful.duels.pairs import distinct_pairs
 from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.spec import set_frozen
 from wakeful.worlds.draws import Sleepers
 from wakeful.worlds.duel_world import (
     AdaptiveDuelRun,
@@ -22,7 +23,7 @@ from wakeful.worlds.duel_world import (
     steady,
 )
 from wakeful.worlds.duels import by_utility, utilities
-from wakeful.worlds.world import checked_run, set_frozen
+from wakeful.worlds.world import checked_run
 
 TABLE = 256  # how many pair sets are drawn for a block
 

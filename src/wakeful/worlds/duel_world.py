@@ -5,14 +5,13 @@ An oblivious world is drawn in blocks of rounds, as bandit worlds are. An adapti
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import is_dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import must_be, whole
+from wakeful.inputs import instance_of, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.worlds.world import checked_run
+from wakeful.worlds.world import AnyWorld, checked_run
 
 
 class DuelBlock(NamedTuple):
@@ -28,7 +27,16 @@ class DuelBlock(NamedTuple):
     coins: Floats  # (T,), uniform on [0, 1)
 
 
-class DuelWorld(ABC):
+class AnyDuelWorld(AnyWorld):
+    """What every world of duels has, whether drawn in blocks or adaptive."""
+
+    @property
+    def size(self) -> int:
+        """How many arms are chosen in a round; more than two must be different ones."""
+        return 2
+
+
+class DuelWorld(AnyDuelWorld):
     """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
 
     >>> from dataclasses import dataclass
@@ -40,18 +48,6 @@ class DuelWorld(ABC):
     >>> next(Even().blocks(np.random.default_rng(0), 3)).coins.shape
     (3,)
     """
-
-    printable: ClassVar[bool] = True  # prints as the code that makes it
-
-    @property
-    @abstractmethod
-    def n_arms(self) -> int:
-        """How many arms there are."""
-
-    @property
-    def size(self) -> int:
-        """How many arms are chosen in a round; more than two must be different ones."""
-        return 2
 
     @property
     def length(self) -> int | None:
@@ -79,20 +75,8 @@ class AdaptiveDuelRun(ABC):
         """Learn which arms were chosen in this round."""
 
 
-class AdaptiveDuelWorld(ABC):
+class AdaptiveDuelWorld(AnyDuelWorld):
     """A world that sees what was played before it says which pairs are allowed next; a round at a time."""
-
-    printable: ClassVar[bool] = True  # prints as the code that makes it
-
-    @property
-    @abstractmethod
-    def n_arms(self) -> int:
-        """How many arms there are."""
-
-    @property
-    def size(self) -> int:
-        """How many arms are chosen in a round; more than two must be different ones."""
-        return 2
 
     @abstractmethod
     def start(self, rng: np.random.Generator) -> AdaptiveDuelRun:
@@ -101,13 +85,9 @@ class AdaptiveDuelWorld(ABC):
 
 def a_duel_world(value: object) -> DuelWorld | AdaptiveDuelWorld:
     """Return `value` if it is a world of duels, else say what is wrong with it."""
-    if isinstance(value, type) and issubclass(value, DuelWorld | AdaptiveDuelWorld):
-        raise TypeError(must_be("world", f"an instance such as {value.__name__}(), not the class itself", value))
-    if not isinstance(value, DuelWorld | AdaptiveDuelWorld):
-        raise TypeError(must_be("world", "a DuelWorld such as worlds.UtilityDuels(), or an AdaptiveDuelWorld", value))
-    if not is_dataclass(value):
-        raise TypeError(must_be("world", "a frozen dataclass", value))
-    return value
+    rule = "a DuelWorld such as worlds.UtilityDuels(), or an AdaptiveDuelWorld"
+    world: DuelWorld | AdaptiveDuelWorld = instance_of("world", value, (DuelWorld, AdaptiveDuelWorld), rule)
+    return world
 
 
 def checked_rounds(rng: np.random.Generator, rounds: int) -> None:

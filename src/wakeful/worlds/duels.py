@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from wakeful.duels.pairs import all_pairs, checked_pairs, checked_preferences, checked_size, distinct_pairs
 from wakeful.inputs import must_be, numbers, one_of, real, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.spec import set_frozen
 from wakeful.worlds.duel_world import DuelBlock, DuelWorld, checked_rounds, drawn, steady
-from wakeful.worlds.world import set_frozen
 
 LOW, HIGH = 1.0, 50.0  # between which utilities are drawn, as in the paper's experiments
 

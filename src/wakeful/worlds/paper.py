@@ -7,10 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from wakeful.inputs import must_be, whole
+from wakeful.policies.spec import set_frozen
 from wakeful.worlds.draws import Sleepers, awake_sets, bernoulli, repeated
 from wakeful.worlds.games import random_game, rock_paper_scissors
 from wakeful.worlds.opponents import NashOpponent
-from wakeful.worlds.world import Block, World, checked_run, forever, set_frozen
+from wakeful.worlds.world import Block, World, checked_run, forever
 
 PAIRS_AND_ALL = ((0, 1), (0, 1, 2), (0, 2), (1, 2))  # the awake sets of the dependent world and of the game
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, numbers, truths, whole
 from wakeful.numerics.arrays import Floats, Mask
-from wakeful.worlds.world import Block, World, checked_run, cut, set_frozen
+from wakeful.policies.spec import set_frozen
+from wakeful.worlds.world import Block, World, checked_run, cut
 
 COLUMNS = ("round", "arm", "loss")
 MAX_CELLS = 1 << 24  # rounds times arms of a log, unless a caller says otherwise: some 300 MB while it is read

@@ -6,12 +6,11 @@ what the world of this run is made of, then yields `Block`s. An adaptive world a
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import is_dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import must_be, whole
+from wakeful.inputs import instance_of, must_be, whole
 from wakeful.numerics.arrays import Floats, Mask
 
 
@@ -23,7 +22,18 @@ class Block(NamedTuple):
     expected: Floats | None = None  # (size, K), or None where the world does not know
 
 
-class World(ABC):
+class AnyWorld(ABC):
+    """What every world has, whether of bandits or of duels, whether drawn in blocks or adaptive."""
+
+    printable: ClassVar[bool] = True  # prints as the code that makes it
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+
+class World(AnyWorld):
     """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
 
     >>> from dataclasses import dataclass
@@ -37,13 +47,7 @@ class World(ABC):
     (3, 2)
     """
 
-    printable: ClassVar[bool] = True  # prints as the code that makes it
     expected_by_set: ClassVar[bool] = False  # whether `expected` is known and in a run depends on the awake set alone
-
-    @property
-    @abstractmethod
-    def n_arms(self) -> int:
-        """How many arms there are."""
 
     @property
     def length(self) -> int | None:
@@ -67,15 +71,8 @@ class AdaptiveRun(ABC):
         """Return the losses of this round, given the law from which the learner is about to draw."""
 
 
-class AdaptiveWorld(ABC):
+class AdaptiveWorld(AnyWorld):
     """A world that sees the learner's probabilities before it sets the losses; a round at a time."""
-
-    printable: ClassVar[bool] = True  # prints as the code that makes it
-
-    @property
-    @abstractmethod
-    def n_arms(self) -> int:
-        """How many arms there are."""
 
     @abstractmethod
     def start(self, rng: np.random.Generator) -> AdaptiveRun:
@@ -84,13 +81,9 @@ class AdaptiveWorld(ABC):
 
 def a_world(value: object) -> World | AdaptiveWorld:
     """Return `value` if it is a world, else say what is wrong with it."""
-    if isinstance(value, type) and issubclass(value, World | AdaptiveWorld):
-        raise TypeError(must_be("world", f"an instance such as {value.__name__}(), not the class itself", value))
-    if not isinstance(value, World | AdaptiveWorld):
-        raise TypeError(must_be("world", "a World such as worlds.Stochastic(), or an AdaptiveWorld", value))
-    if not is_dataclass(value):
-        raise TypeError(must_be("world", "a frozen dataclass", value))
-    return value
+    rule = "a World such as worlds.Stochastic(), or an AdaptiveWorld"
+    world: World | AdaptiveWorld = instance_of("world", value, (World, AdaptiveWorld), rule)
+    return world
 
 
 def checked_run(rng: np.random.Generator, size: int = 1) -> None:
@@ -98,12 +91,6 @@ def checked_run(rng: np.random.Generator, size: int = 1) -> None:
     if not isinstance(rng, np.random.Generator):
         raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
     whole("size", size, "a whole number from 1", 1)
-
-
-def set_frozen(world: object, **values: Any) -> None:
-    """Set fields of a frozen world while it is made: plain numbers, whatever kind of number was given."""
-    for name, value in values.items():
-        object.__setattr__(world, name, value)
 
 
 def forever(draw: Callable[[], Block]) -> Iterator[Block]:

@@ -1,6 +1,6 @@
 """Compiled entry points of a dueling policy: one choice, one decision to count, one update, a whole run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -9,8 +9,8 @@ import numpy as np
 
 from wakeful.duels.pairs import winner
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import as_kernel, bind, kernel, may_cache
-from wakeful.policies.kernels import CLOSE, COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, draw
+from wakeful.numerics.compile import bind_kernels, kernel
+from wakeful.policies.kernels import CLOSE, COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN, bound_types, draw
 
 
 class Pick(NamedTuple):
@@ -194,26 +194,25 @@ _TEMPLATES = {"choose": _choose, "admit": _admit, "update": _update, "play": _pl
 
 
 @cache
-def compiled_step(name: str, label: str, kernels: DuelKernels, *bound: Any) -> Any:
+def compiled_step(name: str, label: str, kernels: DuelKernels, parameters: Any, state: Any) -> Any:
     """Bind the kernels of the policy called `label` into the template called `name`."""
-    keep = all(map(may_cache, kernels))
-    ours = {field: as_kernel(function) for field, function in kernels._asdict().items()}
-    names: dict[str, Any] = {**ours, **dict(zip(("Parameters", "State", "N_PARAMETERS"), bound, strict=True))}
-    names["fill"] = bind(_fill, f"{label}.duel_fill", False, **names)
-    return bind(_TEMPLATES[name], f"{label}.duel_{name}", keep, nogil=name == "play", **names)
+    own, types = kernels._asdict(), bound_types(parameters, state)
+    own_fill = bind_kernels(_fill, f"{label}.duel_fill", own, keep=False, **types)
+    nogil = name == "play"
+    return bind_kernels(_TEMPLATES[name], f"{label}.duel_{name}", own, nogil=nogil, fill=own_fill, **types)
 
 
-def plain_step(name: str, policy: Any, bound: Mapping[str, Any]) -> Callable[..., Any]:
+def plain_step(name: str, policy: Any, parameters: Any, state: Any) -> Callable[..., Any]:
     """Return a template in plain Python around the methods of a policy without kernels."""
     methods = {
         "law": lambda _, *rest: policy.law(*rest),
         "remember": lambda _, *rest: policy.remember(*rest),
         "learn": lambda _, *rest: policy.learn(*rest),
-        **bound,
+        **bound_types(parameters, state),
     }
-    fill = FunctionType(_fill.__code__, {**_fill.__globals__, **methods}, "fill")
+    own_fill = FunctionType(_fill.__code__, {**_fill.__globals__, **methods}, "fill")
     template = _TEMPLATES[name]
-    return FunctionType(template.__code__, {**template.__globals__, **methods, "fill": fill}, name)
+    return FunctionType(template.__code__, {**template.__globals__, **methods, "fill": own_fill}, name)
 
 
 _INTS, _FLOATS, _PAIRS = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)

@@ -78,10 +78,9 @@ def fitting_duel_state(policy: DuelingPolicy, state: Any, n_arms: int, size: int
 
 def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[..., Any]:
     """Return the entry point called `name` of a policy: compiled if it has kernels, otherwise in plain Python."""
-    parameters = policy.parameters(n_arms)
-    bound = {"Parameters": type(parameters), "State": type(state), "N_PARAMETERS": len(parameters)}
+    types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
     if policy.kernels is None:
-        return plain_step(name, policy, bound)
+        return plain_step(name, policy, *types)
     label = full_name(policy)
-    entry = compiled_step(name, label, policy.kernels, *bound.values())
+    entry = compiled_step(name, label, policy.kernels, *types)
     return specialised(entry, label, *EXAMPLES[name], policy.fields(state, n_arms))  # type: ignore[no-any-return]

@@ -1,6 +1,5 @@
 """Sparring: one bandit policy for each side of a duel, each trying to win against the other."""
 
-from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -12,14 +11,13 @@ from wakeful.duels.policy import DuelingPolicy
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.decision import Decision
 from wakeful.policies.kernels import Kernels
-from wakeful.policies.per_set import around, rows
 from wakeful.policies.policy import Policy, a_policy, state_type
 from wakeful.policies.si_exp3 import SIExp3
-from wakeful.policies.state_ranges import Range, Ranges, within
+from wakeful.policies.stacked import Copies, around, rows, stack, stacked_type
 
 
 @dataclass(frozen=True)
-class Sparring(DuelingPolicy):
+class Sparring(Copies, DuelingPolicy):  # type: ignore[override]  # asks the inner policy
     """One copy of a bandit policy for each side: the left one chooses any arm, the right one a partner of that arm.
 
     The side that loses has a loss of one, the winner of zero; in a battle all lose except the winner. With `SIExp3`
@@ -41,25 +39,6 @@ class Sparring(DuelingPolicy):
         a_policy(self.policy)
 
     @property
-    def symmetric(self) -> bool:  # type: ignore[override]  # of the class elsewhere, of the policy inside here
-        """Whether the policy on each side is."""
-        return self.policy.symmetric
-
-    @property
-    def order_free(self) -> bool:  # type: ignore[override]
-        """Whether the policy on each side is."""
-        return self.policy.order_free
-
-    @property
-    def ranges(self) -> Ranges:  # type: ignore[override]
-        """Those of the policy on each side."""
-        return within(self.policy.ranges, "inner_")
-
-    def memo_range(self, n_arms: int) -> Range:
-        """Return that of the policy on each side."""
-        return self.policy.memo_range(n_arms)
-
-    @property
     def kernels(self) -> DuelKernels | None:
         """The compiled functions of this policy, if the inner policy has any."""
         inner = self.policy.kernels
@@ -68,42 +47,31 @@ class Sparring(DuelingPolicy):
     def start(self, n_arms: int, size: int = 2) -> Any:
         """Return `size` inner states, stacked."""
         inner = self.policy.start(n_arms)
-        return _state_type(inner._fields)(*(np.repeat(array[np.newaxis], size, axis=0) for array in inner))
-
-    def parameters(self, n_arms: int) -> Any:
-        """Return the inner policy's."""
-        return self.policy.parameters(n_arms)
+        return stacked_type("SparringState", inner._fields)(*stack(inner, size))
 
     def grow(self, state: Any, n_arms: int, size: int = 2) -> Any:
         """Grow every side, and start those that are new."""
         grown = self.start(n_arms, size)
-        for side in range(len(state[0])):
-            learner = self.policy.grow(self._side(state, side), n_arms)
-            for old, new in zip(learner, self._side(grown, side), strict=True):
-                new[...] = old
+        self._grow_copies(state, grown, n_arms)
         return grown
 
     def law(self, state: Any, pairs: Mask, awake: Ints, chosen: Ints, coin: float, p: Floats) -> None:
         """Ask the side whose turn it is."""
         mask = np.zeros(p.size, np.bool_)
         mask[awake] = True
-        p[:] = self.policy.probabilities(self._side(state, chosen.size), mask)
+        p[:] = self.policy.probabilities(self._copy(state, chosen.size), mask)
 
     def remember(self, state: Any, awake: Ints, chosen: Ints, p: Floats, arm: int, coin: float) -> float:
         """Count the decision of the side whose turn it is."""
         decision = Decision(int(arm), float(p[arm]), tuple(awake.tolist()), p, 1, 0.0)
-        return self.policy.remember(self._side(state, chosen.size), decision, coin)
+        return self.policy.remember(self._copy(state, chosen.size), decision, coin)
 
     def learn(self, state: Any, pick: Pick, shares: Floats) -> None:
         """Teach every side what it lost."""
         for side, arm in enumerate(pick.arms.tolist()):
             awake, p = pick.awake[side, : pick.sizes[side]], pick.laws[side]
             decision = Decision(arm, float(p[arm]), tuple(awake.tolist()), p, 1, float(pick.memos[side]))
-            self.policy.update(self._side(state, side), decision, 1.0 - float(shares[side]))
-
-    def _side(self, state: Any, side: int) -> Any:
-        """Return the inner state of one side, whose arrays are views."""
-        return state_type(self.policy)(*rows(state, side))
+            self.policy.update(self._copy(state, side), decision, 1.0 - float(shares[side]))
 
 
 # Bound by `_kernels`: the inner policy's state and kernels.
@@ -135,9 +103,3 @@ def _remember(parameters: Any, state: Any, awake: Ints, chosen: Ints, p: Floats,
 def _kernels(inner: Kernels, state: Any) -> DuelKernels:
     """Return the three kernels around those of the inner policy."""
     return DuelKernels(*around(inner, state, _law, _learn, _remember))
-
-
-@cache
-def _state_type(inner: tuple[str, ...]) -> Any:
-    """Return the named tuple of the stacked fields of the inner state."""
-    return namedtuple("SparringState", [f"inner_{name}" for name in inner])

@@ -8,7 +8,7 @@ so that changed code is never answered by an old file.
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, TypeVar
@@ -55,6 +55,18 @@ def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: A
     if keep and hasattr(compiled, "enable_caching"):
         _keep(compiled, template, name)
     return compiled
+
+
+def bind_kernels(
+    template: Any, name: str, kernels: Mapping[str, Any], *, keep: bool = True, nogil: bool = False, **names: Any
+) -> Any:
+    """Compile a copy of `template` that calls `kernels` of policies, ours or a user's, and sees other global `names`.
+
+    With `keep` the code is stored on disk, if that is allowed for all kernels.
+    """
+    keep = keep and all(map(may_cache, kernels.values()))
+    compiled = {field: as_kernel(function) for field, function in kernels.items()}
+    return bind(template, name, keep, nogil, **compiled, **names)
 
 
 def _keep(compiled: Any, template: Any, name: str) -> None:

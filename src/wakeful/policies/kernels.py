@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import as_kernel, bind, kernel, may_cache
+from wakeful.numerics.compile import bind_kernels, kernel
 
 FLOOR = 1e-18  # an arm less likely than this is never drawn, so no importance weight exceeds its inverse
 CLOSE = 1e-9  # how far from one the sum of probabilities may be
@@ -65,15 +65,15 @@ class Entries(NamedTuple):
 @cache
 def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries:
     """Bind the kernels of the policy called `name` into the templates."""
-    keep = all(map(may_cache, kernels))
-    names: dict[str, Any] = {
-        **{field: as_kernel(function) for field, function in kernels._asdict().items()},
-        "Parameters": parameters,
-        "State": state,
-        "N_PARAMETERS": len(parameters._fields),
-    }
-    bound = (bind(t, f"{name}.{t.__name__[1:]}", keep, nogil=t is _play, **names) for t in _TEMPLATES)
+    types = bound_types(parameters, state)
+    own = kernels._asdict()
+    bound = (bind_kernels(t, f"{name}.{t.__name__[1:]}", own, nogil=t is _play, **types) for t in _TEMPLATES)
     return Entries(*bound)
+
+
+def bound_types(parameters: Any, state: Any) -> dict[str, Any]:
+    """Return what templates call the named tuples of parameters and state, and the number of parameters."""
+    return {"Parameters": parameters, "State": state, "N_PARAMETERS": len(parameters._fields)}
 
 
 @kernel

@@ -1,30 +1,28 @@
 """PerSet: one learner for each distinct awake set, for worlds with few of them."""
 
-from collections import namedtuple
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from wakeful.inputs import whole
 from wakeful.limits import claim
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import count, find
-from wakeful.numerics.compile import as_kernel, bind, kernel
+from wakeful.numerics.compile import kernel
 from wakeful.policies.decision import Decision
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Policy, a_policy, state_type
 from wakeful.policies.spec import set_frozen
-from wakeful.policies.state_ranges import COUNTS, Range, Ranges, within
+from wakeful.policies.stacked import Copies, around, rows, stack, stacked_type
+from wakeful.policies.state_ranges import COUNTS, Ranges
 
 TABLE = 2  # the fields of a state before the stacked ones of the inner policy: sets, set_counts
 
 
 @dataclass(frozen=True)
-class PerSet(Policy):
+class PerSet(Copies, Policy):  # type: ignore[override]  # asks the inner policy
     """One copy of a policy for each awake set: small *policy* regret where there are few sets.
 
     The first `max_sets` distinct sets get a learner of their own, in the order in which they appear; all
@@ -48,23 +46,9 @@ class PerSet(Policy):
         set_frozen(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
 
     @property
-    def symmetric(self) -> bool:  # type: ignore[override]  # of the class elsewhere, of the policy inside here
-        """Whether the inner policy is."""
-        return self.policy.symmetric
-
-    @property
-    def order_free(self) -> bool:  # type: ignore[override]
-        """Whether the inner policy is."""
-        return self.policy.order_free
-
-    @property
     def ranges(self) -> Ranges:  # type: ignore[override]
         """Those of the inner policy, and counts of sets."""
-        return {"set_counts": COUNTS, **within(self.policy.ranges, "inner_")}
-
-    def memo_range(self, n_arms: int) -> Range:
-        """Return the inner policy's."""
-        return self.policy.memo_range(n_arms)
+        return {"set_counts": COUNTS, **super().ranges}
 
     @property
     def kernels(self) -> Kernels | None:
@@ -77,23 +61,16 @@ class PerSet(Policy):
         inner = self.policy.start(n_arms)
         size = sum(array.nbytes for array in inner) + n_arms + np.dtype(np.int64).itemsize
         claim("max_sets", self.max_sets, (self.max_sets + 1) * size)
-        stacked = (np.repeat(array[np.newaxis], self.max_sets + 1, axis=0) for array in inner)
-        sets = np.zeros((self.max_sets, n_arms), np.bool_)
-        return _state_type(inner._fields)(sets, np.zeros(self.max_sets, np.int64), *stacked)
-
-    def parameters(self, n_arms: int) -> Any:
-        """Return the inner policy's."""
-        return self.policy.parameters(n_arms)
+        table = np.zeros((self.max_sets, n_arms), np.bool_), np.zeros(self.max_sets, np.int64)
+        kind = stacked_type("PerSetState", inner._fields, "sets", "set_counts")
+        return kind(*table, *stack(inner, self.max_sets + 1))
 
     def grow(self, state: Any, n_arms: int) -> Any:
         """Grow the table and every inner state."""
         grown = self.start(n_arms)
         grown.sets[:, : state.sets.shape[1]] = state.sets
         grown.set_counts[:] = state.set_counts
-        for row in range(self.max_sets + 1):
-            learner = self.policy.grow(self._learner(state, row), n_arms)
-            for old, new in zip(learner, self._learner(grown, row), strict=True):
-                new[...] = old
+        self._grow_copies(state[TABLE:], grown[TABLE:], n_arms)
         return grown
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
@@ -101,14 +78,14 @@ class PerSet(Policy):
         if self.kernels is not None:
             return super().probabilities(state, awake)
         row = row_of(state, np.flatnonzero(awake))
-        return self.policy.probabilities(self._learner(state, row), awake)
+        return self.policy.probabilities(self._copy(state[TABLE:], row), awake)
 
     def remember(self, state: Any, decision: Decision, coin: float) -> float:
         """Count the set, and the decision in its learner."""
         if self.kernels is not None:
             return super().remember(state, decision, coin)
         row = counted_row(state, np.array(decision.awake, np.int64))
-        return self.policy.remember(self._learner(state, row), decision, coin)
+        return self.policy.remember(self._copy(state[TABLE:], row), decision, coin)
 
     def update(self, state: Any, decision: Decision, loss: float) -> None:
         """Teach this set's own learner."""
@@ -116,11 +93,7 @@ class PerSet(Policy):
             super().update(state, decision, loss)
         else:
             row = owned_row(state, np.array(decision.awake, np.int64))
-            self.policy.update(self._learner(state, row), decision, loss)
-
-    def _learner(self, state: Any, row: int) -> Any:
-        """Return the inner state of `row`, whose arrays are views."""
-        return state_type(self.policy)(*rows(state[TABLE:], row))
+            self.policy.update(self._copy(state[TABLE:], row), decision, loss)
 
 
 @kernel
@@ -146,19 +119,6 @@ def counted_row(state: Any, awake: Ints) -> int:
     if row < state.set_counts.size:
         count(state.sets, state.set_counts, row, awake)
     return row
-
-
-def rows(arrays: tuple[Any, ...], row: int) -> tuple[Any, ...]:
-    """Return row `row` of every array, as views."""
-    return tuple(array[row] for array in arrays)
-
-
-@overload(rows, strict=False)  # annotations are ours, not the compiler's
-def _rows(arrays: Any, row: Any) -> Callable[..., Any]:
-    """Unroll `rows` for the compiler: the arrays differ in type, so each needs a call of its own."""
-    if len(arrays) == 1:
-        return lambda arrays, row: (arrays[0][row],)
-    return lambda arrays, row: (arrays[0][row],) + rows(arrays[1:], row)  # noqa: RUF005  # numba has no splat
 
 
 # Bound by `_kernels`: the inner policy's state and kernels.
@@ -188,15 +148,3 @@ def _remember(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, coi
 def _kernels(inner: Kernels, state: Any) -> Kernels:
     """Return the three kernels around those of the inner policy."""
     return Kernels(*around(inner, state, _law, _learn, _remember))
-
-
-def around(inner: Kernels, state: Any, *templates: Any) -> list[Any]:
-    """Bind the kernels of an inner policy and its state's type into templates that call them."""
-    names = {f"inner_{field}": as_kernel(function) for field, function in inner._asdict().items()}
-    return [bind(template, template.__name__, False, Inner=state, **names) for template in templates]
-
-
-@cache
-def _state_type(inner: tuple[str, ...]) -> Any:
-    """Return the named tuple of a table of sets and the stacked fields of the inner state."""
-    return namedtuple("PerSetState", ("sets", "set_counts", *(f"inner_{name}" for name in inner)))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from wakeful.inputs import must_be, truths, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import as_kernel, bind, may_cache, specialised
+from wakeful.numerics.compile import bind_kernels, specialised
 from wakeful.policies.kernels import Kernels, draw
 from wakeful.policies.policy import Policy, a_policy, decide
 from wakeful.policies.spec import full_name
@@ -104,13 +104,12 @@ def _player(game: Game, row: Policy, column: Policy, seed: int | np.random.SeedS
 @cache
 def _bound(label: str, kernels: tuple[Kernels, Kernels], types: tuple[tuple[Any, Any], ...]) -> Any:
     """Bind the kernels of both players into the template."""
-    functions = [*kernels[0], *kernels[1]]
-    keep = all(may_cache(function) for function in functions)
+    functions: dict[str, Any] = {}
     names: dict[str, Any] = {}
     for side, own, (parameters, state) in zip(("row", "column"), kernels, types, strict=True):
-        names |= {f"{side}_{field}": as_kernel(function) for field, function in own._asdict().items()}
+        functions |= {f"{side}_{field}": function for field, function in own._asdict().items()}
         names |= {f"{side}_parameters": parameters, f"{side}_state": state, f"{side}_size": len(parameters._fields)}
-    return bind(_play, f"{label}.play", keep, **names)
+    return bind_kernels(_play, f"{label}.play", functions, **names)
 
 
 # Bound: the kernels of both players, the named tuples of their parameters and state, how many parameters there are.

@@ -15,7 +15,7 @@ from wakeful.duels.kernels import empty_pick
 from wakeful.duels.policy import step
 from wakeful.lab import duel_unit as duel_units
 from wakeful.lab import workers
-from wakeful.lab.duel_unit import ROUNDS
+from wakeful.lab.duel_unit import BLOCK_ROUNDS
 from wakeful.lab.simulate import SimulationError
 from wakeful.lab.unit import streams
 from wakeful.worlds import CategoryDuels, DuelBlock, DuelWorld, PathDuels, StubbornPairs, UtilityDuels
@@ -68,7 +68,7 @@ def test_a_run_is_the_compiled_loop_and_the_regret_of_its_choices() -> None:
             world_stream, learner_stream = streams(9, run)
             state = policy.start(4)
             regrets: list[float] = []
-            for block in world.blocks(world_stream, ROUNDS):
+            for block in world.blocks(world_stream, BLOCK_ROUNDS):
                 choices = np.zeros((block.which.size, 2), np.int64)
                 play = step(policy, "play", state, 4)
                 play(*block, learner_stream, choices, empty_pick(2, 4), policy.fields(state, 4))
@@ -194,18 +194,21 @@ ZERO, EVEN, BOTH = np.zeros(3, np.int64), np.full((1, 2, 2), 0.5), np.ones((1, 2
     ("block", "words"),
     [
         ("nothing", "block must be a DuelBlock"),
-        (DuelBlock(np.array([[[0, 1], [0, 0]]], bool), ZERO, EVEN, ZERO, np.zeros(3)), "symmetric pairs"),
-        (DuelBlock(np.zeros((1, 2, 2), bool), ZERO, EVEN, ZERO, np.zeros(3)), "somebody to play"),
-        (DuelBlock(BOTH, ZERO + 1, EVEN, ZERO, np.zeros(3)), "rows of the tables"),
-        (DuelBlock(BOTH, ZERO, EVEN + 0.1, ZERO, np.zeros(3)), "preferences that sum to one"),
-        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.ones(3)), "coins in"),
-        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.zeros(2)), "a row and a coin for each"),
+        (DuelBlock(np.array([[[0, 1], [0, 0]]], bool), ZERO, EVEN, ZERO, np.zeros(3)), "pairs must be symmetric"),
+        (DuelBlock(np.zeros((1, 2, 2), bool), ZERO, EVEN, ZERO, np.zeros(3)), "pairs must be at least one"),
+        (DuelBlock(BOTH, ZERO + 1, EVEN, ZERO, np.zeros(3)), "which must be rows from 0 to 0, got 1"),
+        (DuelBlock(BOTH, ZERO, EVEN + 0.1, ZERO, np.zeros(3)), r"such that P\(i, j\) \+ P\(j, i\) = 1"),
+        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.ones(3)), "coins must be from 0 to below 1, got 1.0"),
+        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.zeros(2)), "which must be 2 whole numbers, one for each round"),
         (DuelBlock(BOTH, ZERO[:0], EVEN, ZERO[:0], np.zeros(0)), "one or more rounds"),
         (DuelBlock(BOTH, ZERO[:, None], EVEN, ZERO[:, None], np.zeros((3, 1))), "one for each round"),
         (DuelBlock(BOTH, ZERO[0], EVEN, ZERO[0], np.zeros(())), "one for each round"),
-        (DuelBlock(BOTH, ZERO + 0.9, EVEN, ZERO, np.zeros(3)), "which must be whole numbers"),
-        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.zeros((3, 1))), "a row and a coin for each"),
-        (DuelBlock(np.ones((1, 3, 3), bool), ZERO, EVEN, ZERO, np.zeros(3)), "matrices"),
+        (DuelBlock(BOTH, ZERO + 0.9, EVEN, ZERO, np.zeros(3)), "which must be 3 whole numbers"),
+        (DuelBlock(BOTH, ZERO, EVEN, ZERO, np.zeros((3, 1))), "coins must be one for each round"),
+        (
+            DuelBlock(np.ones((1, 3, 3), bool), ZERO, EVEN, ZERO, np.zeros(3)),
+            r"pair_sets must be of shape \(1, 2, 2\), got \(1, 3, 3\)",
+        ),
     ],
 )
 def test_a_world_that_yields_nonsense_is_named(block: Any, words: str) -> None:

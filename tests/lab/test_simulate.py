@@ -386,14 +386,14 @@ def test_an_adaptive_world_is_asked_for_no_more_rounds_than_there_are() -> None:
 @pytest.mark.parametrize(
     ("awake", "losses", "words"),
     [
-        (BOTH, [5.0, 0.0], "losses must be 2 numbers .* between 0 and 1 where awake, got"),
+        (BOTH, [5.0, 0.0], "losses must be 2 numbers, between 0 and 1 where awake, got"),
         (BOTH, [0.0, -1.0], "losses must be"),
         (BOTH, [np.nan, 0.0], "losses must be"),
         (BOTH, [0.0], "losses must be"),
         (BOTH, ["0", "1"], "losses must be"),
         ([True, np.nan], [0.0, 0.0], "awake must be 2 booleans"),
         ([1.0, 0.0], [0.0, 0.0], "awake must be"),
-        ([False, False], [0.0, 0.0], "awake must be .* true somewhere"),
+        ([False, False], [0.0, 0.0], "awake must be 2 booleans, true somewhere"),
         ([True], [0.0, 0.0], "awake must be"),
     ],
 )

@@ -63,9 +63,9 @@ class Coins(World):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ("nobody", "'blocks': at least one arm must be awake in every row, got none in row"),
+        ("nobody", "'blocks': awake must be true somewhere in every row, got 'none in row"),
         ("tuple", "blocks must yield Block"),
-        ("shape", r"losses must be of shape \(rounds, 2\), the same for all, got \(1, 1\)"),
+        ("shape", r"losses must be of the shape of awake, \(1, 2\), got \(1, 1\)"),
         ("columns", "losses must be contiguous"),
         ("type", "awake must be of type bool, got int64"),
         ("list", "losses must be an array"),
@@ -154,8 +154,8 @@ class MirrorRun(AdaptiveRun):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ("nobody", "at least one arm must be awake in every round"),
-        ("large", "losses must be between 0 and 1 where awake"),
+        ("nobody", "awake must be 3 booleans, true somewhere"),
+        ("large", "losses must be 3 numbers, between 0 and 1 where awake"),
         ("global", "the same seed and probabilities must give the same rounds"),
     ],
 )

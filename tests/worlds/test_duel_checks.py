@@ -77,7 +77,7 @@ class Mine(DuelWorld):
         ("row", "which must be rows from 0 to 0, got 1"),
         ("law", "law must be rows from 0 to 0, got -1"),
         ("coin", "coins must be from 0 to below 1, got 1.0"),
-        ("size", "a block must have 1 rounds, got 0"),
+        ("size", "block must be of one or more rounds, got 0"),
         ("ends", "'length': a world whose length is None must not end, got 3 blocks"),
         ("too long", "'length': there must be 5 rounds, got"),
         ("too short", "'length': there must be 500 rounds, got"),

@@ -13,7 +13,7 @@ from wakeful.inputs import must_be, numbers, truths, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import kernel
 
-CLOSE = 1e-9  # how far from one P(i, j) + P(j, i) may be
+SUM_ERROR = 1e-9  # how far from one P(i, j) + P(j, i) may be
 
 
 def all_pairs(n_arms: int) -> Mask:
@@ -69,7 +69,7 @@ def checked_preferences(preferences: Any, n_arms: int | None = None) -> Floats:
     wild = matrix[~((matrix >= 0.0) & (matrix <= 1.0))]
     if wild.size:
         raise ValueError(must_be("preferences", "between 0 and 1", float(wild[0])))
-    uneven = np.argwhere(np.abs(matrix + matrix.T - 1.0) > CLOSE)
+    uneven = np.argwhere(np.abs(matrix + matrix.T - 1.0) > SUM_ERROR)
     if uneven.size:
         i, j = uneven[0].tolist()
         found = f"{matrix[i, j]} + {matrix[j, i]} for ({i}, {j})"

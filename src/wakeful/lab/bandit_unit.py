@@ -4,16 +4,14 @@ No more rounds are played than asked for: a block is cut before it is played.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import must_be, numbers, truths
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import call_compiled
 from wakeful.policies.play import runner
 from wakeful.policies.policy import Policy
-from wakeful.worlds import AdaptiveWorld, Block, World
+from wakeful.worlds import AdaptiveWorld, World
+from wakeful.worlds.blocks import checked_awake_now, checked_block, checked_losses_now
 
 STRIDE = 64  # rounds in plain Python between two checks whether to stop
 
@@ -51,7 +49,7 @@ def bandit_rounds(
         yield from _answered(law, play_on, world, world_stream, learner_stream, rounds, size, look)
         return
     for block in world.blocks(world_stream, size):
-        mask, values, expected = _trusted(world, block, rounds)
+        mask, values, expected = checked_block(block, world.n_arms, rounds)
         choices = play_on(mask, values, learner_stream)
         yield mask, expected if expected is not None and pseudo else values, choices
         rounds -= choices.size
@@ -95,56 +93,7 @@ def _answered(
         for t in range(left):
             if t % STRIDE == 0:
                 look()
-            awake[t] = _awake(world, run.awake())
-            losses[t] = _losses(world, run.losses(law(awake[t])), awake[t])
+            awake[t] = checked_awake_now(run.awake(), world.n_arms)
+            losses[t] = checked_losses_now(run.losses(law(awake[t])), awake[t])
             choices[t] = play_on(awake[t : t + 1], losses[t : t + 1], learner_stream)[0]
         yield awake, losses, choices
-
-
-def _awake(world: AdaptiveWorld, awake: Any) -> Mask:
-    """Return which arms are awake in the next round of an adaptive world, if its answer is valid."""
-    rule = f"{world.n_arms} booleans from {world!r}, true somewhere"
-    mask = truths("awake", awake, rule)
-    if mask.shape != (world.n_arms,) or not mask.any():
-        raise ValueError(must_be("awake", rule, awake))
-    return mask
-
-
-def _losses(world: AdaptiveWorld, losses: Any, awake: Mask) -> Floats:
-    """Return the losses of a round of an adaptive world, if its answer is valid."""
-    rule = f"{world.n_arms} numbers from {world!r}, between 0 and 1 where awake"
-    values = numbers("losses", losses, rule)
-    if values.shape != awake.shape or not (((values >= 0.0) & (values <= 1.0)) | ~awake).all():
-        raise ValueError(must_be("losses", rule, losses))
-    return values
-
-
-def _trusted(world: Any, block: Any, most: int) -> Block:
-    """Return the first `most` rounds of a block as compiled code takes them, if it is what a world must yield."""
-    if not isinstance(block, Block):
-        raise TypeError(must_be("block", f"a Block from {world!r}", block))
-    mask = truths("block.awake", block.awake, f"booleans from {world!r}")
-    values = numbers("block.losses", block.losses, f"numbers from {world!r}")
-    known = block.expected is not None
-    expected = numbers("block.expected", block.expected, f"numbers from {world!r}") if known else values
-    shapes = mask.shape, values.shape, expected.shape
-    if mask.ndim != 2 or mask.shape[1] != world.n_arms or not len(mask) or len(set(shapes)) > 1:
-        rule = f"of arrays (rounds, {world.n_arms}), with one or more rounds, from {world!r}"
-        raise ValueError(must_be("block", rule, shapes))
-    mask, values = np.ascontiguousarray(mask[:most]), np.ascontiguousarray(values[:most])
-    if not call_compiled(_sound, mask, values):
-        rule = f"rounds from {world!r} in which an arm is awake, whose losses are between 0 and 1"
-        raise ValueError(must_be("block", rule, block))
-    return Block(mask, values, expected[:most] if known else None)
-
-
-def _sound(awake: Mask, losses: Floats) -> bool:
-    """Whether an arm is awake in every round, with losses between 0 and 1; no branch to mispredict."""
-    nobody, wild = False, False
-    for t in range(len(awake)):
-        somebody = False
-        for k in range(awake.shape[1]):
-            somebody |= awake[t, k]
-            wild |= awake[t, k] & (not (losses[t, k] >= 0.0) & (losses[t, k] <= 1.0))
-        nobody |= not somebody
-    return not (nobody | wild)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.inputs import must_be, numbers, truths
+from wakeful.inputs import must_be
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.policy import Policy, a_policy, compiled, decide, fitting_state
+from wakeful.policies.rounds import checked_awake, checked_numbers, refuse_outside
 
 
 def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Generator, state: Any = None) -> Ints:
@@ -31,7 +32,9 @@ def play(policy: Policy, awake: ArrayLike, losses: ArrayLike, rng: np.random.Gen
     array([ 0,  1, -1])
     """
     a_policy(policy)
-    mask, values = _rounds(awake, losses)
+    mask = checked_awake("awake", awake)
+    values = checked_numbers("losses", losses, mask)
+    refuse_outside("losses", values, mask)
     if not isinstance(rng, np.random.Generator):
         raise TypeError(must_be("rng", "a numpy.random.Generator", rng))
     n_arms = mask.shape[1]
@@ -52,19 +55,6 @@ def runner(policy: Policy, state: Any, n_arms: int) -> Callable[[Mask, Floats, n
         return choices
 
     return play_on
-
-
-def _rounds(awake: ArrayLike, losses: ArrayLike) -> tuple[Mask, Floats]:
-    """Return both as contiguous (T, K) arrays, if they are."""
-    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of booleans"))
-    if np.ndim(awake) != 2 or mask.shape[1] == 0:
-        raise ValueError(must_be("awake", "of shape (T, K), K at least 1", np.shape(mask)))
-    values = np.ascontiguousarray(numbers("losses", losses, "a (T, K) array of numbers"))
-    if values.shape != mask.shape:
-        raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))
-    if not ((values >= 0.0) & (values <= 1.0) | ~mask).all():
-        raise ValueError(must_be("losses", "between 0 and 1 where awake", losses))
-    return mask, values
 
 
 def _play_plainly(

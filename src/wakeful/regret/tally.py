@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.inputs import must_be, numbers, one_of, truths, whole
+from wakeful.inputs import must_be, one_of, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import call_compiled, kernel
+from wakeful.policies.rounds import checked_awake, checked_numbers
 from wakeful.regret.best_ordering import Found, best_ordering
 from wakeful.regret.set_table import find_row, place_all
 
@@ -191,12 +192,8 @@ class Tally:
 
 def history(awake: ArrayLike, losses: ArrayLike, choices: ArrayLike) -> tuple[Mask, Floats, Ints]:
     """Return the three as contiguous arrays that belong together, else say what does not fit."""
-    mask = np.ascontiguousarray(truths("awake", awake, "a (T, K) array of booleans"))
-    if np.ndim(awake) != 2 or mask.shape[1] == 0:
-        raise ValueError(must_be("awake", "a (T, K) array of booleans, K at least 1", awake))
-    values = np.ascontiguousarray(numbers("losses", losses, "a (T, K) array of numbers"))
-    if values.shape != mask.shape:
-        raise ValueError(must_be("losses", f"of the shape of awake, {mask.shape}", values.shape))
+    mask = checked_awake("awake", awake)
+    values = checked_numbers("losses", losses, mask)
     arms = np.asarray(choices)
     if arms.shape != mask.shape[:1] or not (np.issubdtype(arms.dtype, np.integer) or not arms.size):
         raise ValueError(must_be("choices", f"{mask.shape[0]} indices of arms", choices))

@@ -17,12 +17,14 @@ from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import subclasses
 from wakeful.policies.suite import require_equal_copy, require_frozen, run_checks
+from wakeful.worlds.blocks import checked_awake_now, checked_block, checked_losses_now
 from wakeful.worlds.games import Game
 from wakeful.worlds.world import AdaptiveWorld, AnyWorld, Block, World, a_world
 
 SIZES = (1, 7, 64)  # of the blocks that are looked at
 BLOCKS = 3  # how many of them
-ROUNDS = 50  # of an adaptive world
+ADAPTIVE_ROUNDS = 50  # of an adaptive world
+TYPES = (np.bool_, np.float64, np.float64)  # of the arrays of a block
 
 
 def check_world(world: World | AdaptiveWorld) -> None:
@@ -53,7 +55,8 @@ def check_blocks(world: World) -> None:
         blocks = list(islice(world.blocks(np.random.default_rng(1), size), BLOCKS))
         require(blocks, "there must be at least one block")
         for block in blocks:
-            _assert_block(block, world.n_arms)
+            require_block(block, Block, TYPES)
+            checked_block(block, world.n_arms)
         for block in blocks if world.length is None else blocks[:-1]:
             require(len(block.awake) == size, f"a block must have {size} rounds, got {len(block.awake)}")
         require(len(blocks[-1].awake) <= size, f"a block must have at most {size} rounds, got {len(blocks[-1].awake)}")
@@ -114,7 +117,9 @@ def check_expected_by_set(world: World) -> None:
 def check_rounds(world: AdaptiveWorld) -> None:
     """At least one arm is awake in every round, and losses are in [0, 1] where awake."""
     for awake, losses in _rounds(world, 1):
-        _assert_block(Block(awake[np.newaxis], losses[np.newaxis]), world.n_arms)
+        require_array("awake", awake, np.bool_)
+        require_array("losses", losses, np.float64)
+        checked_losses_now(losses, awake)
 
 
 def check_adaptive_repeatable(world: AdaptiveWorld) -> None:
@@ -149,34 +154,27 @@ def _evaluated(world: Any) -> Any:
         raise AssertionError(f"a world must print as {rule}, got {code}: {problem}") from problem
 
 
-def _assert_block(block: Any, n_arms: int) -> None:
-    """Raise unless `block` is what its docstring says."""
-    require(isinstance(block, Block), f"blocks must yield Block(awake, losses, expected), got {type(block).__name__}")
-    for name, array, dtype in zip(block._fields, block, (np.bool_, np.float64, np.float64), strict=True):
-        if name == "expected" and array is None:
-            continue
-        require(isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}")
-        require(array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}")
-        require(array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row")
-        rule = f"of shape (rounds, {n_arms}), the same for all"
-        require(array.ndim == 2, f"{name} must be {rule}, got {array.shape}")
-        require(array.shape == (len(block.awake), n_arms), f"{name} must be {rule}, got {array.shape}")
-    nobody = np.flatnonzero(~block.awake.any(axis=1))
-    if nobody.size:
-        raise AssertionError(f"at least one arm must be awake in every row, got none in row {nobody[0]}")
-    for name, array in (("losses", block.losses), ("expected", block.expected)):
-        if array is not None:
-            bad = array[block.awake & ~((array >= 0.0) & (array <= 1.0))]
-            if bad.size:
-                raise AssertionError(f"{name} must be between 0 and 1 where awake, got {bad[0]}")
+def require_array(name: str, array: Any, dtype: Any) -> None:
+    """Raise unless compiled code can take `array` as it is."""
+    require(isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}")
+    require(array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}")
+    require(array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row")
+
+
+def require_block(block: Any, kind: Any, types: tuple[Any, ...]) -> None:
+    """Raise unless `block` is of its `kind` and compiled code can take its arrays as they are."""
+    require(isinstance(block, kind), f"blocks must yield {kind.__name__}(...), got {type(block).__name__}")
+    for name, array, dtype in zip(block._fields, block, types, strict=True):
+        if array is not None or name not in kind._field_defaults:
+            require_array(name, array, dtype)
 
 
 def _rounds(world: AdaptiveWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
     """Yield rounds against random probabilities."""
     run, laws = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
-    for _ in range(ROUNDS):
+    for _ in range(ADAPTIVE_ROUNDS):
         awake = run.awake()
-        require(np.any(awake), "at least one arm must be awake in every round")
+        checked_awake_now(awake, world.n_arms)
         weights = laws.exponential(size=world.n_arms) * awake
         losses = run.losses(weights / weights.sum())
         yield awake, losses

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from wakeful.inputs import must_be, truths, whole
+from wakeful.inputs import must_be, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.policies.rounds import checked_awake
 from wakeful.policies.spec import set_frozen
 from wakeful.worlds.world import Block, World, checked_run, cut, forever
 
@@ -65,7 +66,7 @@ class ExternalNotOrdering(World):
 
     def choices(self, awake: Mask) -> Ints:
         """Return what the learner of the example plays on these awake sets: arm 1 where it is awake, else arm 3."""
-        return np.where(_checked(awake, 3)[:, 0], 0, 2)
+        return np.where(checked_awake("awake", awake, 3)[:, 0], 0, 2)
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class OrderingNotExternal(World):
 
     def choices(self, awake: Mask) -> Ints:
         """Return what the learner of the example plays on these awake sets."""
-        mask = _checked(awake, 4)
+        mask = checked_awake("awake", awake, 4)
         known = (mask[:, np.newaxis] == _SETS).all(axis=2)
         if not known.any(axis=1).all():
             raise ValueError(must_be("awake", "sets of this world", awake))
@@ -121,12 +122,3 @@ class OrderingNotExternal(World):
 _SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [0, 1, 0, 1]], np.bool_)
 _LOSSES: Floats = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]], np.float64)
 _CHOICES: Ints = np.array([1, 1, 2, 3])
-
-
-def _checked(awake: Mask, n_arms: int) -> Mask:
-    """Return awake sets of `n_arms` arms."""
-    rule = f"a (T, {n_arms}) array of booleans"
-    mask = truths("awake", awake, rule)
-    if mask.ndim != 2 or mask.shape[1] != n_arms:
-        raise ValueError(must_be("awake", rule, awake))
-    return mask

@@ -10,9 +10,10 @@ from wakeful.duels.pairs import checked_pairs, checked_preferences, checked_size
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.suite import run_checks
+from wakeful.worlds.blocks import checked_duel_block
 from wakeful.worlds.checks import (
+    ADAPTIVE_ROUNDS,
     BLOCKS,
-    ROUNDS,
     SIZES,
     check_is_data,
     check_length,
@@ -20,6 +21,7 @@ from wakeful.worlds.checks import (
     check_repeatable,
     equal,
     global_chance,
+    require_block,
 )
 from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock, DuelWorld, a_duel_world
 
@@ -43,7 +45,8 @@ def check_blocks(world: DuelWorld) -> None:
         blocks = list(islice(world.blocks(np.random.default_rng(1), rounds), BLOCKS))
         require(blocks, "there must be at least one block")
         for block in blocks:
-            _assert_block(block, world.n_arms, world.size)
+            require_block(block, DuelBlock, TYPES)
+            checked_duel_block(block, world.n_arms, world.size)
         for block in blocks if world.length is None else blocks[:-1]:
             require(len(block.coins) == rounds, f"a block must have {rounds} rounds, got {len(block.coins)}")
         last = len(blocks[-1].coins)
@@ -70,37 +73,10 @@ CHECKS: tuple[Callable[[DuelWorld], None], ...] = (check_blocks, check_length, c
 ADAPTIVE_CHECKS: tuple[Callable[[AdaptiveDuelWorld], None], ...] = (check_rounds, check_adaptive_repeatable)
 
 
-def _assert_block(block: Any, n_arms: int, size: int) -> None:
-    """Raise unless `block` is what its docstring says."""
-    require(isinstance(block, DuelBlock), f"blocks must yield DuelBlock(...), got {type(block).__name__}")
-    rounds = len(block.coins)
-    shapes = {
-        "pair_sets": (len(block.pair_sets), n_arms, n_arms),
-        "preferences": (len(block.preferences), n_arms, n_arms),
-    }
-    for name, array, dtype in zip(block._fields, block, TYPES, strict=True):
-        require(isinstance(array, np.ndarray), f"{name} must be an array, got {array!r}")
-        require(array.dtype == dtype, f"{name} must be of type {dtype.__name__}, got {array.dtype}")
-        require(array.flags.c_contiguous, f"{name} must be contiguous: compiled code reads it row by row")
-        shape = shapes.get(name, (rounds,))
-        require(array.shape == shape, f"{name} must be of shape {shape}, got {array.shape}")
-    for name, rows, table in (("which", block.which, block.pair_sets), ("law", block.law, block.preferences)):
-        wrong = rows[(rows < 0) | (rows >= len(table))]
-        if wrong.size:
-            raise AssertionError(f"{name} must be rows from 0 to {len(table) - 1}, got {wrong[0]}")
-    wild = block.coins[~((block.coins >= 0.0) & (block.coins < 1.0))]
-    if wild.size:
-        raise AssertionError(f"coins must be from 0 to below 1, got {wild[0]}")
-    for pairs in block.pair_sets:
-        checked_size(size, checked_pairs(pairs, n_arms))
-    for preferences in block.preferences:
-        checked_preferences(preferences, n_arms)
-
-
 def _rounds(world: AdaptiveDuelWorld, seed: int) -> Iterator[tuple[Mask, Floats]]:
     """Yield rounds in which the arms are chosen at random."""
     run, chance = world.start(np.random.default_rng(seed)), np.random.default_rng(6)
-    for _ in range(ROUNDS):
+    for _ in range(ADAPTIVE_ROUNDS):
         pairs, preferences = np.array(run.pairs()), np.array(run.preferences())
         yield pairs, preferences
         allowed = np.argwhere(pairs) if world.size == 2 else [np.flatnonzero(pairs.any(axis=1))]

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, numbers, truths, whole
+from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.rounds import checked_awake, checked_numbers, refuse_nobody, refuse_outside
 from wakeful.policies.spec import set_frozen
 from wakeful.worlds.world import Block, World, checked_run, cut
 
@@ -47,14 +48,12 @@ class Replay(World):
 
     def __post_init__(self) -> None:
         """Keep own copies that nobody can write to."""
-        awake = truths("awake", self.awake, "a (T, K) array of booleans").copy()
-        if awake.ndim != 2 or awake.size == 0:
-            raise ValueError(must_be("awake", "a (T, K) array of booleans", self.awake))
-        nobody = np.flatnonzero(~awake.any(axis=1))
-        if nobody.size:
-            raise ValueError(must_be("awake", "true somewhere in every row", f"none in row {nobody[0]}"))
-        losses = _checked("losses", self.losses, awake)
-        expected = None if self.expected is None else _checked("expected", self.expected, awake)
+        awake = checked_awake("awake", self.awake).copy()
+        if not len(awake):
+            raise ValueError(must_be("awake", "of one or more rounds", self.awake))
+        refuse_nobody("awake", awake)
+        losses = _zero_asleep("losses", self.losses, awake)
+        expected = None if self.expected is None else _zero_asleep("expected", self.expected, awake)
         n_arms = awake.shape[1]
         arms = tuple(range(n_arms) if self.arms is None else self.arms)
         if len(arms) != n_arms or len(set(arms)) != n_arms:
@@ -140,14 +139,10 @@ class Replay(World):
         return cut(Block(self.awake, self.losses, self.expected), size)
 
 
-def _checked(name: str, values: Any, awake: Mask) -> Floats:
+def _zero_asleep(name: str, values: Any, awake: Mask) -> Floats:
     """Return a copy of numbers in [0, 1] where awake, 0 elsewhere."""
-    array = numbers(name, values, "a (T, K) array of numbers")
-    if array.shape != awake.shape:
-        raise ValueError(must_be(name, f"of the shape of awake, {awake.shape}", array.shape))
-    wrong = np.argwhere(awake & ~((array >= 0.0) & (array <= 1.0)))
-    if wrong.size:
-        raise ValueError(must_be(name, "between 0 and 1 where awake", float(array[tuple(wrong[0])])))
+    array = checked_numbers(name, values, awake)
+    refuse_outside(name, array, awake)
     return np.where(awake, array, 0.0)
 
 
@@ -221,11 +216,11 @@ def _read_parquet(path: str | Path, most_rows: int) -> dict[str, list[Any]]:
             library = import_module(module)
         except ImportError:
             continue
-        return _trusted(library, str(path), count, columns, most_rows)
+        return _read_columns(library, str(path), count, columns, most_rows)
     raise ImportError("reading Parquet needs pyarrow or polars: pip install pyarrow")
 
 
-def _trusted(library: Any, path: str, count: Reader, columns: Reader, most_rows: int) -> dict[str, list[Any]]:
+def _read_columns(library: Any, path: str, count: Reader, columns: Reader, most_rows: int) -> dict[str, list[Any]]:
     """Return the columns of a Parquet file; whatever a library says of a broken one, it is one sentence."""
     with open(path, "rb"):  # that there is none is the system's own error
         pass

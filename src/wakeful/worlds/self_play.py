@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wakeful.inputs import must_be, truths, whole
+from wakeful.inputs import must_be, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import bind_kernels, specialised
 from wakeful.policies.kernels import Kernels, draw
 from wakeful.policies.policy import Policy, a_policy, decide
+from wakeful.policies.rounds import checked_awake, refuse_nobody
 from wakeful.policies.spec import full_name
 from wakeful.worlds.games import Game, gaps
 
@@ -212,10 +213,10 @@ def _streams(seed: int | np.random.SeedSequence) -> list[np.random.Generator]:
 
 def _checked_rounds(name: str, awake: ArrayLike, size: int) -> Mask:
     """Return which arms are awake in each round."""
-    rule = f"a (T, {size}) array of booleans, true somewhere in every row"
-    mask = np.ascontiguousarray(truths(name, awake, rule))
-    if mask.ndim != 2 or mask.shape[1] != size or mask.shape[0] == 0 or not mask.any(axis=1).all():
-        raise ValueError(must_be(name, rule, awake))
+    mask = checked_awake(name, awake, size)
+    if not len(mask):
+        raise ValueError(must_be(name, "of one or more rounds", awake))
+    refuse_nobody(name, mask)
     return mask
 
 

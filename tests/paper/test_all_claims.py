@@ -21,7 +21,7 @@ from wakeful.paper.contents import (
     FAILS,
     HOLDS,
     IN_PART,
-    OURS,
+    OUR_CLAIM,
     QUESTION,
     UNTESTED,
     VERDICTS,
@@ -153,7 +153,7 @@ def test_every_row_is_whole(tiny: Tiny) -> None:
     words = Outline(tiny.page.read_text(encoding="utf-8")).words
     for claim in tiny.claims:
         assert claim.verdict in VERDICTS, claim.id
-        assert claim.kind in {CLAIM, QUESTION, OURS}, claim.id
+        assert claim.kind in {CLAIM, QUESTION, OUR_CLAIM}, claim.id
         for part in (claim.where, claim.claim, claim.measured, claim.reason):
             assert part.strip() == part != "", claim.id
             assert "nan" not in part.lower().split(), claim.id
@@ -391,7 +391,7 @@ def line_12(power: float, held: float) -> Change:
     """Return the change that gives line 12 such a growth in one game, and such a regret in the other."""
 
     def change(findings: Findings, _: Patch) -> Findings:
-        found, name = findings["line-12"], line_twelve.PRINTED
+        found, name = findings["line-12"], line_twelve.MULTIPLIED
         told = with_curves(found.told, {"internal": {name: (1_000.0, power)}}, 1)
         reacting = with_curves(found.held, {"internal": {name: (held, 0.5)}})
         return findings | {"line-12": line_twelve.Switch(told, reacting)}

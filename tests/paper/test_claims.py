@@ -225,7 +225,7 @@ def test_the_prices_of_an_online_rate_are_derived() -> None:
 def test_line_twelve_regrets_half_of_all_rounds() -> None:
     found = line_twelve.run_study(Settings(quick=True, runs=100))
     ends = {name: found.told.curve("internal", name)[0] for name in found.told.policies}
-    assert ends[line_twelve.PRINTED] == pytest.approx(line_twelve.HORIZONS / 2, rel=0.1)
+    assert ends[line_twelve.MULTIPLIED] == pytest.approx(line_twelve.SWITCH_HORIZONS / 2, rel=0.1)
     assert (np.abs(ends[line_twelve.SUMMED]) < 5.0).all()
     assert found.held.final("internal", line_twelve.SUMMED).mean() < line_twelve.bound(found.held.rounds)
     assert theory_claims.line_twelve(found).verdict == FAILS

@@ -17,7 +17,7 @@ class Stream:
     _left: Iterator[float]
 
     def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
-        self._bits = np.random.PCG64(_checked(seed))
+        self._bits = np.random.PCG64(_checked_seed(seed))
         self._generator = np.random.Generator(self._bits)
         self._refill()
 
@@ -50,7 +50,7 @@ class Stream:
         self._left = iter(block)
 
 
-def _checked(seed: Any) -> Any:
+def _checked_seed(seed: Any) -> Any:
     """Return a seed of an accepted type."""
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return seed

@@ -7,14 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from wakeful.checks.trials import EXACT
 from wakeful.duels.kernels import NO_LAW, DuelKernels, Pick, empty_pick, partners, remember, share_win
 from wakeful.duels.policy import DuelingPolicy, step
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.kernels import FINE, NO_MEMO
 from wakeful.policies.spec import Recipe
-
-EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 
 
 @dataclass(frozen=True)

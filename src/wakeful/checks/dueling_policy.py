@@ -14,7 +14,6 @@ import numpy as np
 
 from wakeful.bandits.dueling_bandit import DuelingBandit
 from wakeful.checks.duel_trials import (
-    EXACT,
     PolicyHarness,
     all_to,
     assert_finite,
@@ -33,6 +32,7 @@ from wakeful.checks.duel_trials import (
     try_round,
 )
 from wakeful.checks.policy import check_is_data
+from wakeful.checks.trials import EXACT, N_ARMS
 from wakeful.checks.uncompiled import require_same_uncompiled
 from wakeful.duels.duel import Duel
 from wakeful.duels.pairs import distinct_pairs
@@ -41,7 +41,6 @@ from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.suite import run_checks
 
-N_ARMS = 4
 MORE_ARMS = 6  # those that a policy grows to
 SLACK = 0.05  # how much less often than by chance the right arms may be played in a short run
 STREAK = 100_000  # wins of one arm, compiled; a twentieth of that in plain Python

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wakeful.bandits.bandit import Bandit
-from wakeful.checks.trials import BOUND_ROUNDS, N_ARMS, WORLDS, regret_of, rounds_of
+from wakeful.checks.trials import BOUND_ROUNDS, EXACT, N_ARMS, WORLDS, regret_of, rounds_of
 from wakeful.checks.uncompiled import require_same_uncompiled
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Mask
@@ -24,7 +24,6 @@ from wakeful.policies.spec import Recipe, kinds, subclasses
 from wakeful.policies.state_ranges import refuse_out_of_range
 from wakeful.policies.suite import require_equal_copy, require_frozen, run_checks
 
-EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 WORST_CASE_ROUNDS = 20_000
 BOUND_RUNS = 20
 

@@ -1,4 +1,7 @@
-"""The rounds on which `check_policy` tries a policy: exact sums of losses, and three worlds for its bound."""
+"""The rounds on which `check_policy` tries a policy: exact sums of losses, and three worlds for its bound.
+
+`check_dueling_policy` has as many arms and the same tolerance.
+"""
 
 from typing import Any
 
@@ -9,6 +12,7 @@ from wakeful.numerics.arrays import Floats, Mask
 
 BOUND_ROUNDS = 2_000
 N_ARMS = 4
+EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 
 
 def rounds_of(rounds: int, n_arms: int, seed: int) -> tuple[Mask, Floats]:

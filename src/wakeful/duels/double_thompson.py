@@ -18,7 +18,7 @@ from wakeful.policies.ucb import TIE
 
 # SplitMix64 cut to 62 bits: no sum or product overflows, so it is the same in compiled code and in plain Python.
 BITS, HALF = 2**62 - 1, 2**31 - 1
-STRIDE, FIRST, SECOND = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB
+HASH_STRIDE, FIRST, SECOND = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB
 LOG_4, LOG_5 = exact_log(4.0), exact_log(5.0)
 
 
@@ -87,13 +87,13 @@ def beta_draw(wins: Floats, i: int, j: int, coin: float) -> float:
 
     Each ordered pair has a stream of its own for each coin, so it does not matter which others are drawn.
     """
-    seed = scramble(scramble(int(coin * 2.0**53) + STRIDE) ^ (i * (HALF + 1) + j))
+    seed = scramble(scramble(int(coin * 2.0**53) + HASH_STRIDE) ^ (i * (HALF + 1) + j))
     a, b = 1.0 + wins[i, j], 1.0 + wins[j, i]
     total = a + b
     beta = 1.0 if min(a, b) <= 1.0 else math.sqrt((total - 2.0) / (2.0 * a * b - total))
     while True:
-        second = (seed + STRIDE) & BITS
-        u, v, seed = inside(seed), inside(second), (second + STRIDE) & BITS
+        second = (seed + HASH_STRIDE) & BITS
+        u, v, seed = inside(seed), inside(second), (second + HASH_STRIDE) & BITS
         logit = beta * log(u / (1.0 - u))
         w, z, r = a * exp(logit), u * u * v, (a + 1.0 / beta) * logit - LOG_4
         if r + a - w >= 5.0 * z - 1.0 - LOG_5 or r + total * log(total / (b + w)) >= log(z):

@@ -217,7 +217,7 @@ def plain_step(name: str, policy: Any, parameters: Any, state: Any) -> Callable[
 
 _INTS, _FLOATS, _PAIRS = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
 _PICK = empty_pick(2, 1)
-EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
+DUEL_EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
     "choose": (_PAIRS, _FLOATS, _PICK),
     "admit": (_PICK, _PAIRS, _FLOATS),
     "update": (_PICK, _PAIRS, _FLOATS, _FLOATS),

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from wakeful.duels.kernels import EXAMPLES, DuelKernels, Pick, compiled_step, plain_step
+from wakeful.duels.kernels import DUEL_EXAMPLES, DuelKernels, Pick, compiled_step, plain_step
 from wakeful.inputs import instance_of, must_be
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import specialised
@@ -83,4 +83,4 @@ def step(policy: DuelingPolicy, name: str, state: Any, n_arms: int) -> Callable[
         return plain_step(name, policy, *types)
     label = full_name(policy)
     entry = compiled_step(name, label, policy.kernels, *types)
-    return specialised(entry, label, *EXAMPLES[name], policy.fields(state, n_arms))  # type: ignore[no-any-return]
+    return specialised(entry, label, *DUEL_EXAMPLES[name], policy.fields(state, n_arms))  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ LEVEL = 0.6  # of the confidence bounds, times log t: above 1/2, so that bounds 
 SPARE = 0.18  # factor of the slack, the cost at which any pair may be played
 PATIENCE = 4.0  # how often the pair with the largest radius of a circle is played, times (rounds per pair)^(2/3)
 UNPLAYED = 1.5  # the index of a pair that never met: above all others
-CLOSE = 1e-12  # differences below this are rounding errors
+ROUNDOFF = 1e-12  # differences below this are rounding errors
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _first(wins: Floats, t: int, level: float, pairs: Mask, upper: Floats) -> in
     slack = SPARE * _partners_an_arm(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
     i = leader
     for _ in range(len(wins) + 1):
-        if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + CLOSE:
+        if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + ROUNDOFF:
             return i
         i = replies.arm[i]
     return _of_circle(wins, t, i, leader, radii, replies)
@@ -238,4 +238,4 @@ def _of_circle(wins: Floats, t: int, i: int, leader: int, radii: Floats, replies
     other = replies.arm[widest]
     if wins[widest, other] + wins[other, widest] < PATIENCE * power(2.0 * t / (n_arms * (n_arms - 1.0)), 2.0 / 3.0):
         return widest
-    return leader if _cost(replies, leader) <= 2.0 * radii[widest, other] + CLOSE else cheapest
+    return leader if _cost(replies, leader) <= 2.0 * radii[widest, other] + ROUNDOFF else cheapest

@@ -8,6 +8,7 @@ import numpy as np
 from wakeful.duels.kernels import NO_LAW, empty_pick
 from wakeful.duels.policy import DuelingPolicy, step
 from wakeful.inputs import must_be, one_of
+from wakeful.lab.bandit_unit import STRIDE
 from wakeful.numerics.arrays import Floats, Ints
 from wakeful.policies.policy import LAW
 from wakeful.regret.duel import add_regrets
@@ -16,7 +17,6 @@ from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelBlock
 
 DUEL_REGRETS = ("dueling",)
 BLOCK_ROUNDS = 16384  # of a block: enough to forget what a block costs, few enough for the cache of a core
-STRIDE = 64  # rounds in plain Python between two looks at whether to stop
 
 
 class DuelTally:

@@ -30,8 +30,8 @@ DASHES: tuple[Any, ...] = (
 BOUND_DASHES: tuple[Any, ...] = ((0, (4, 3)), (0, (1, 2)), (0, (4, 2, 1, 2)))
 # The place in both of a policy whose name, in small letters and digits, is known: the same in every figure.
 PLACES = {"siexp3paper": 1, "spsiexp3paper": 1, "sucb": 2, "spucb": 2, "sexp3": 3}  # as the paper has them
-OURS = {"siexp3": 0, "sparringsiexp3": 0, "sbexp3": 5, "uniform": 6, "persetsleepingucb": 7, "stablepair": 7}
-PLACES |= OURS  # in darker colours than the paper's, and drawn thicker
+OUR_PLACES = {"siexp3": 0, "sparringsiexp3": 0, "sbexp3": 5, "uniform": 6, "persetsleepingucb": 7, "stablepair": 7}
+PLACES |= OUR_PLACES  # in darker colours than the paper's, and drawn thicker
 THIN, THICK = 1.5, 2.1
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"
 MINUS = "\N{MINUS SIGN}"
@@ -214,7 +214,7 @@ def _looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     taken |= {name: free[turn % len(free)] for turn, name in enumerate(others)}
     shifts = {name: turn // len(free) for turn, name in enumerate(others)}  # a colour again, but not its dashes
     dashes = {name: DASHES[(taken[name] + shifts.get(name, 0)) % len(DASHES)] for name in names}
-    widths = {name: THICK if _plain(name) in OURS else THIN for name in names}
+    widths = {name: THICK if _plain(name) in OUR_PLACES else THIN for name in names}
     return {
         name: {"color": COLOURS[taken[name]], "linestyle": dashes[name], "linewidth": widths[name]} for name in names
     }

@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]  # rounds done, rounds in all
 UNIT_SECONDS = 0.5  # how long a unit should take: much longer than sending it to a worker
 SHORTEST = 0.05  # seconds below which runs are not spread over units
 FEW = 16  # units that short work is cut into, so that a few cores end together
-MOST = 10**12  # rounds or runs: more is taken for a typing error
+MOST_WORK = 10**12  # rounds or runs: more is taken for a typing error
 MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
 KIND = "wakeful unit"
 log = logging.getLogger("wakeful")
@@ -87,7 +87,7 @@ def simulate(
     >>> [row.policy for row in results.summary("policy")]
     ['SI', 'UCB']
     """
-    rounds, runs, seed = _checked(world, rounds, runs, seed)
+    rounds, runs, seed = _checked_work(world, rounds, runs, seed)
     named = _named(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
     kept = _regrets(regrets, world)
     marks = _checkpoints(checkpoints, rounds)
@@ -219,7 +219,7 @@ def _named(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
     return named
 
 
-def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
+def _checked_work(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
     """Return the three numbers if they make sense for this world."""
     kind = world if isinstance(world, type) else type(world)
     (a_duel_world if issubclass(kind, DUELS) else a_world)(world)
@@ -231,8 +231,8 @@ def _checked(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, i
         whole("seed", seed, "a whole number from 0", 0),
     )
     for name, number in zip(("rounds", "runs"), numbers, strict=False):
-        if number > MOST:
-            raise ValueError(must_be(name, f"at most {MOST:,}", number))
+        if number > MOST_WORK:
+            raise ValueError(must_be(name, f"at most {MOST_WORK:,}", number))
     length = getattr(world, "length", None)
     if length is not None and rounds > length:
         raise ValueError(must_be("rounds", f"at most the {length} that the world has", rounds))

@@ -25,7 +25,7 @@ from wakeful.numerics.sources import NotIdentifiedError, is_ours, library, our_c
 log = logging.getLogger("wakeful")
 
 CODE = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_exceptiontable")
-COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount")
+ARGUMENT_COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount")
 SKIPPED = frozenset({"_abc_impl", "__dataclass_fields__", "__dataclass_params__", "__doc__"})  # say nothing of results
 CACHED = type(cache(len))
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # those of other classes may hold more than numbers
@@ -176,7 +176,7 @@ class _Walk:
     def code(self, code: CodeType, names: Mapping[str, Any]) -> None:
         """Add bytecode, the constants with the code inside it, the globals and modules it names."""
         self.write("code", code.co_name)
-        self.each("parts", [getattr(code, part) for part in (*CODE, *COUNTS)])
+        self.each("parts", [getattr(code, part) for part in (*CODE, *ARGUMENT_COUNTS)])
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self.code(constant, names)

@@ -59,7 +59,7 @@ FEW = 16.0  # below, a factorial comes from that of a larger number
 RATIO = 0.75  # of neighbours on the geometric grid: step h = log(4/3), aliasing exp(-pi^2 / h) = 1e-15
 STEP = -exact_log(RATIO)
 LAST = 37.0  # the grid starts here: the integral beyond is below exp(-37) of the whole
-LINEAR = 1e-5  # left of LINEAR / sum_j w_j / w_i the integrand is u (1 - slope u), to 1e-15 of the whole
+LINEAR_PART = 1e-5  # left of LINEAR_PART / sum_j w_j / w_i the integrand is u (1 - slope u), to 1e-15 of the whole
 LARGEST_LOG = 700.0  # exp(700) times the number of arms is still finite; a share below exp(-700) is zero
 
 
@@ -229,7 +229,7 @@ def expected_share(log_weights: Floats, rates: Floats, arm: int) -> float:
             steepest += ratio[others]
             others += 1
     u, total = LAST, 0.0
-    while u * steepest > LINEAR and u > 1e-17 * total:
+    while u * steepest > LINEAR_PART and u > 1e-17 * total:
         value = u * exp(-u)
         for k in range(others):
             # exp(-90) is nothing beside 1 - chance >= 1e-16, and far underflow would be slow.
@@ -237,6 +237,6 @@ def expected_share(log_weights: Floats, rates: Floats, arm: int) -> float:
             value *= (1.0 - chance[k]) + chance[k] * decay
         total += value
         u *= RATIO
-    if u * steepest <= LINEAR:
+    if u * steepest <= LINEAR_PART:
         total += u / (1.0 - RATIO) - slope * u * u / (1.0 - RATIO * RATIO)
     return float(rates[arm]) * min(own / sure * STEP * total, 1.0)

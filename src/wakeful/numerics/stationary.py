@@ -23,9 +23,9 @@ LARGEST = 1e300
 BLOCKED_FROM = 320
 BLOCK = 96
 
-# A wide number is m * RADIX^e, with m in [1 / ROOT, ROOT) and a whole e. RADIX is a power of two: scaling is
-# exact. Its logarithm comes in two parts, the first so short (42 bits) that its multiples up to 2047 are exact.
-RADIX, ROOT = 2.0**512, 2.0**256
+# Wide numbers are m * RADIX^e, with m in [1 / RADIX_ROOT, RADIX_ROOT) and a whole e. RADIX is a power of two, so
+# scaling is exact. Its logarithm comes in two parts, the first so short (42 bits) that multiples up to 2047 are exact.
+RADIX, RADIX_ROOT = 2.0**512, 2.0**256
 LOG_RADIX, LOG_RADIX_REST = 354.89135644666385, 2.814936585578686e-11
 
 
@@ -42,7 +42,7 @@ def stationary(log_weights: ArrayLike) -> Floats:
     >>> print(stationary([[0, -2000, 0], [1000, 0, 0], [0, 0, 0]]))  # rates from e^-2000 to e^1000
     [0.66666667 0.         0.33333333]
     """
-    weights = _checked(log_weights)
+    weights = _checked_weights(log_weights)
     law = np.empty(len(weights))
     if len(weights) < BLOCKED_FROM:
         call_compiled(_solved, weights, law)
@@ -51,7 +51,7 @@ def stationary(log_weights: ArrayLike) -> Floats:
     return law
 
 
-def _checked(log_weights: ArrayLike) -> Floats:
+def _checked_weights(log_weights: ArrayLike) -> Floats:
     """Return a contiguous copy of the log-weights, zero on the diagonal, or say what is wrong with them."""
     given = np.asarray(log_weights)
     if given.dtype.kind not in "iuf":
@@ -323,9 +323,9 @@ def _wide_exp(x: float) -> tuple[float, float]:
 @kernel
 def _wide(m: float, e: float) -> tuple[float, float]:
     """Return the wide number m * RADIX^e, given m in [1 / RADIX, 2 * RADIX]."""
-    if m >= ROOT:
+    if m >= RADIX_ROOT:
         return m / RADIX, e + 1.0
-    if m < 1.0 / ROOT:
+    if m < 1.0 / RADIX_ROOT:
         return m * RADIX, e - 1.0
     return m, e
 

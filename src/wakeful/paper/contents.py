@@ -13,7 +13,7 @@ COUNTED = {  # one claim, several claims
     FAILS: ("does not hold", "do not hold"),
     UNTESTED: ("is not tested here", "are not tested here"),
 }
-CLAIM, QUESTION, OURS = "claim", "question", "ours"  # what the paper says, what it asks, what we say
+CLAIM, QUESTION, OUR_CLAIM = "claim", "question", "ours"  # what the paper says, what it asks, what we say
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Claim:
     verdict: str  # one of VERDICTS: computed, never typed in
     reason: str
     numbers: dict[str, Any] = field(default_factory=dict)  # the same for programs: values, intervals, seeds
-    kind: str = CLAIM  # CLAIM, QUESTION or OURS
+    kind: str = CLAIM  # CLAIM, QUESTION or OUR_CLAIM
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as plain data, ready for JSON."""

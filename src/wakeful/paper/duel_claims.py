@@ -29,7 +29,6 @@ from wakeful.policies.si_exp3 import SIExp3
 from wakeful.worlds import PathDuels
 
 AUTHORS = {4: 2_300, 30: 5_200}  # what Sp-SI-EXP3 has in the figures of the authors' public notebook, read off
-CLOSE = 1e-9
 NOTEBOOK = (
     " We believe that an oversight made the authors' figure: their public notebook (sdan2/Internal-Regret-Bandits) "
     "shares an array of available arms between the two learners, so that the left one misses half of each update "

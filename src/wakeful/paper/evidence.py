@@ -18,7 +18,7 @@ from wakeful.regret import relations
 from wakeful.regret.relations import History, Witness
 from wakeful.worlds import Cycling, LossDependentSleep, MarkovSleep, Stochastic, World
 
-ROUNDS = 600  # of a witness: a multiple of all its parts
+WITNESS_ROUNDS = 600  # of a witness: a multiple of all its parts
 
 
 class Checked(NamedTuple):
@@ -99,7 +99,7 @@ def run_study(settings: Settings) -> Evidence:
     runs = settings.size(10, 2) if settings.runs is None else min(settings.runs, 10)
     tasks = [(world, rounds, policy, run) for world, rounds, policy in _cases() for run in range(runs)]
     with ThreadPoolExecutor(settings.jobs) as threads:
-        found = list(threads.map(lambda task: _checked(settings.seed, *task), tasks))
+        found = list(threads.map(lambda task: _relations_of(settings.seed, *task), tasks))
     checks = {}
     for name in CHECKS:
         own = [(task, one[name]) for task, one in zip(tasks, found, strict=True) if name in one]
@@ -107,12 +107,12 @@ def run_study(settings: Settings) -> Evidence:
         checks[name] = _together([answer for _, answer in own])._replace(made=made)
     checks["policy is ordering, independent sets"] = _independent_sets(settings.seed, settings.size(50, 10))
     witnesses = {
-        "external without ordering": relations.external_without_ordering(ROUNDS),
-        "ordering without external": relations.ordering_without_external(ROUNDS),
-        "ordering without external, as printed": relations.printed_ordering_without_external(ROUNDS),
-        "policy above ordering": relations.policy_above_ordering(ROUNDS),
-        "external without internal": external_without_internal(ROUNDS),
-        "internal without ordering": internal_without_ordering(ROUNDS),
+        "external without ordering": relations.external_without_ordering(WITNESS_ROUNDS),
+        "ordering without external": relations.ordering_without_external(WITNESS_ROUNDS),
+        "ordering without external, as printed": relations.printed_ordering_without_external(WITNESS_ROUNDS),
+        "policy above ordering": relations.policy_above_ordering(WITNESS_ROUNDS),
+        "external without internal": external_without_internal(WITNESS_ROUNDS),
+        "internal without ordering": internal_without_ordering(WITNESS_ROUNDS),
         "internal without ordering, at random": internal_without_ordering(
             100_000, np.random.default_rng(settings.seed)
         ),
@@ -185,7 +185,7 @@ def history_of(policy: Policy, world: World, rounds: int, seed: int, run: int) -
     return History(awake, expected, choices), expected[0] if same else None
 
 
-def _checked(seed: int, world: World, rounds: int, policy: Policy, run: int) -> dict[str, tuple[float, bool, int]]:
+def _relations_of(seed: int, world: World, rounds: int, policy: Policy, run: int) -> dict[str, tuple[float, bool, int]]:
     """Check all relations on one history."""
     past, means = history_of(policy, world, rounds, seed, run)
     found = {name: check(past, means) for name, check in CHECKS.items()}

@@ -14,7 +14,7 @@ from wakeful.paper.group_duels import GroupDuels
 
 RUNS = 50  # as the paper says of figures 2 and 3; the caption of figure 4 says 5
 ROUNDS_FROM = "The number of rounds is that of the authors' code; the paper gives none."
-REGRETS = ("policy", "external", "internal", "ordering")
+PAPER_REGRETS = ("policy", "external", "internal", "ordering")
 
 # Labels: the paper's policies have the paper's names, all others are called by the code that makes them.
 SI, UCB, EXP3G = "SI-EXP3 (paper)", "S-UCB", "S-EXP3"
@@ -64,7 +64,7 @@ class Experiment:
     runs: int
     quick: tuple[int, int]  # rounds and runs with `--quick`
     policies: Mapping[str, AnyPolicy] | Callable[[int], Mapping[str, AnyPolicy]]
-    regrets: tuple[str, ...] = REGRETS
+    regrets: tuple[str, ...] = PAPER_REGRETS
 
     def size(self, quick: bool = False, runs: int | None = None) -> tuple[int, int]:
         """Return rounds and runs; a number of runs that is given goes before both sizes."""

@@ -9,7 +9,7 @@ from wakeful.paper.facts import GAMES, HORIZONS, Facts
 from wakeful.paper.verdicts import ROOT, is_true, short, together
 from wakeful.worlds import games
 
-CLOSE = 1e-12
+FACT_ERROR = 1e-12
 CLOSE_DUELS = 1e-9  # a round
 CLEARLY = 0.01  # by which an exponent exceeds 1/2
 
@@ -22,8 +22,8 @@ def fixed_point(found: Facts) -> Claim:
         "Section 3.1, the equation that defines p_t",
         "The probabilities p = sum q(i -> j) p^{i -> j} exist and can be computed.",
         f"On {found.fixed_point.size} random sets of weights, K from 2 to 30, the equation is met up to {worst:.1g}.",
-        is_true(error <= CLOSE for error in found.fixed_point.tolist()),
-        f"Rule: each error at most {CLOSE}.",
+        is_true(error <= FACT_ERROR for error in found.fixed_point.tolist()),
+        f"Rule: each error at most {FACT_ERROR}.",
         {"worst": worst, "cases": found.fixed_point.size, "seed": found.seed},
     )
 
@@ -31,7 +31,7 @@ def fixed_point(found: Facts) -> Claim:
 def rock_paper_scissors(found: Facts) -> Claim:
     """Judge what Remark 5 says of the game: Paper on {Rock, Paper}, and actions that are equally good on average."""
     off = float(np.abs(found.values - 0.5).max())
-    fine = [abs(found.paper - 1.0) <= CLOSE, float(np.ptp(found.means)) <= CLOSE, off <= CLOSE]
+    fine = [abs(found.paper - 1.0) <= FACT_ERROR, float(np.ptp(found.means)) <= FACT_ERROR, off <= FACT_ERROR]
     return Claim(
         "rock-paper-scissors-facts",
         "Remark 5",
@@ -41,7 +41,7 @@ def rock_paper_scissors(found: Facts) -> Claim:
         f"while awake are {', '.join(short(float(mean)) for mean in found.means)}; the value of each sub-game is 1/2 "
         f"up to {off:.1g}.",
         is_true(fine),
-        f"Rule: each up to {CLOSE}. The matrix of the paper must be read as the row player's losses.",
+        f"Rule: each up to {FACT_ERROR}. The matrix of the paper must be read as the row player's losses.",
         {"paper": found.paper, "means": found.means.tolist(), "values": found.values.tolist()},
     )
 

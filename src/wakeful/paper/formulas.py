@@ -18,7 +18,7 @@ START = re.compile(r"(?<![\w.^_/'-])(?=-?[A-Za-z\d(|])")
 LETTERS = frozenset("ACDEKLOPRSTUcdijklopqstuv")  # single letters that stand for something
 GREEK = {name: f"&{name};" for name in ("eta", "gamma", "lambda", "mu", "pi", "sigma")}
 RELATIONS = {" = ": "=", " <= ": "&le;", " >= ": "&ge;", " != ": "&ne;", " -> ": "&rarr;"}
-OPEN, CLOSE = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'
+OPENING, CLOSING = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'
 THIN = '<mspace width="0.17em"/>'
 
 
@@ -132,7 +132,7 @@ class _Parser:
             finally:
                 self.roots -= 1
         if self._take("("):
-            return self._raised(f"<mrow>{OPEN}{self._until(')')}{CLOSE}</mrow>")
+            return self._raised(f"<mrow>{OPENING}{self._until(')')}{CLOSING}</mrow>")
         if self._take("|"):
             self.certain = True
             return f'<mrow><mo stretchy="false">|</mo>{self._until("|")}<mo stretchy="false">|</mo></mrow>'
@@ -165,7 +165,7 @@ class _Parser:
         sign = self._raised(f"<munder>{sign}{low}</munder>" if low else sign)
         if self._take("("):
             self.certain = True
-            return f"{sign}<mrow>{OPEN}{self._until(')')}{CLOSE}</mrow>"
+            return f"{sign}<mrow>{OPENING}{self._until(')')}{CLOSING}</mrow>"
         if name == "exp" or not (self._take(" ") or self._any(("|",))):
             raise _NoFormulaError
         if name == "sum" and NUMBER.match(self.text, self.at):
@@ -189,7 +189,7 @@ class _Parser:
             self.at, self.certain = before
             return name
         self.certain = True
-        return f"{name}<mrow>{OPEN}{'<mo>,</mo>'.join(arguments)}{CLOSE}</mrow>"
+        return f"{name}<mrow>{OPENING}{'<mo>,</mo>'.join(arguments)}{CLOSING}</mrow>"
 
     def _lowered(self) -> str:
         """Return what stands below a name, or nothing."""
@@ -241,8 +241,8 @@ class _Parser:
 
     def _bare(self, factor: str) -> str:
         """Return a denominator without the brackets around it."""
-        inner = re.fullmatch(f"<mrow>{re.escape(OPEN)}(.*){re.escape(CLOSE)}</mrow>", factor)
-        return inner[1] if inner and inner[1].count(OPEN) == inner[1].count(CLOSE) else factor
+        inner = re.fullmatch(f"<mrow>{re.escape(OPENING)}(.*){re.escape(CLOSING)}</mrow>", factor)
+        return inner[1] if inner and inner[1].count(OPENING) == inner[1].count(CLOSING) else factor
 
     def _rest(self) -> str:
         return self.text[self.at :]

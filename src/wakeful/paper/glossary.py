@@ -23,8 +23,7 @@ from wakeful.paper.experiments import (
     UCB,
     experiments,
 )
-from wakeful.paper.line_twelve import PRINTED as MULTIPLIED
-from wakeful.paper.line_twelve import SUMMED
+from wakeful.paper.line_twelve import MULTIPLIED, SUMMED
 
 TERMS = (
     Term("arm, K", "One of the K options that a learner chooses from."),

@@ -16,10 +16,12 @@ from wakeful.lab.results import Results
 from wakeful.numerics.arrays import Floats, Ints
 from wakeful.paper.settings import Settings
 
-PRINTED, SUMMED = "line 12: weights multiplied", "losses summed"
+MULTIPLIED, SUMMED = "line 12: weights multiplied", "losses summed"
 LEAST = 1e-300  # below which a probability is not divided by
 STEEPEST = 700.0  # beyond which the exponential overflows
-HORIZONS = np.array([1_250, 2_500, 5_000, 10_000, 20_000])  # each a game of its own: the switch is at a quarter of it
+SWITCH_HORIZONS = np.array(
+    [1_250, 2_500, 5_000, 10_000, 20_000]
+)  # each a game of its own: the switch is at a quarter of it
 
 Adversary = Callable[[int, Floats], Floats]  # round (from 0) and log p(1)/p(2) of each run: what arm 1 loses in each
 
@@ -85,7 +87,7 @@ def run_study(settings: Settings) -> Switch:
     marks = np.unique(np.linspace(rounds // 50, rounds, 50).astype(np.int64))
     about = {"study": "line 12, held", "rounds": rounds, "runs": runs}
     held = settings.kept(about, lambda: {"curves": _held_curves(rounds, runs, marks, settings.seed)})["curves"]
-    return Switch(_results(told, HORIZONS, settings.seed), _results(held, marks, settings.seed))
+    return Switch(_results(told, SWITCH_HORIZONS, settings.seed), _results(held, marks, settings.seed))
 
 
 def bound(rounds: int) -> float:
@@ -99,8 +101,8 @@ def bound(rounds: int) -> float:
 
 def _told_ends() -> Floats:
     """Return the regrets (2, 1, horizons) at the end of games of several lengths, with both losses told."""
-    found = np.empty((2, 1, HORIZONS.size))
-    for n, rounds in enumerate(HORIZONS.tolist()):
+    found = np.empty((2, 1, SWITCH_HORIZONS.size))
+    for n, rounds in enumerate(SWITCH_HORIZONS.tolist()):
         for m, multiplied in enumerate((True, False)):
             found[m, 0, n] = played(switching(rounds), rounds, 1, multiplied)[1].sum()
     return found
@@ -117,6 +119,6 @@ def _held_curves(rounds: int, runs: int, marks: Ints, seed: int) -> Floats:
 
 def _results(curves: Floats, marks: Ints, seed: int) -> Results:
     """Return curves as results, to be drawn and compared like any."""
-    names = {PRINTED: "eta_t = t^-1/2, each loss times its own", SUMMED: "eta_t = t^-1/2, all losses times the last"}
+    names = {MULTIPLIED: "eta_t = t^-1/2, each loss times its own", SUMMED: "eta_t = t^-1/2, all losses times the last"}
     world, rounds = "two arms, one of which loses", int(marks[-1])
     return Results(names, world, rounds, curves.shape[1], seed, marks, {"internal": curves}, np.empty((2, 0, 0)))

@@ -21,7 +21,7 @@ from wakeful.worlds.paper import PAIRS_AND_ALL
 
 PLAYERS: dict[str, Policy] = {name: (PAPERS | OURS)[name] for name in (SI, IX, UCB, EXP3G)}
 ACTIONS = ("Rock", "Paper", "Scissors")
-N_ARMS, N_SETS = 5, 4  # of the random games
+GAME_SIZE, N_SETS = 5, 4  # of the random games
 FOUND = ("self", "random", "nash", "regret", "share")  # what is kept of a policy, in the order of `Exploited`
 
 
@@ -67,8 +67,8 @@ def _studied(policy: Policy, runs: int, rounds: int, marks: Ints, seed: int) -> 
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
         kept["self"].append(_self_play(game, policy, masks, rounds, marks, rng))
-        other = random_game(N_ARMS, rng)
-        sets = awake_sets(rng, N_SETS, N_ARMS, smallest=2)
+        other = random_game(GAME_SIZE, rng)
+        sets = awake_sets(rng, N_SETS, GAME_SIZE, smallest=2)
         kept["random"].append(_self_play(other, policy, sets, rounds, marks, rng).mean(axis=1))
         for key, value in zip(
             ("nash", "regret", "share"), _against_nash(game, policy, rounds, marks, rng), strict=True

@@ -9,7 +9,7 @@ from wakeful.inputs import one_of
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.worlds import DuelBlock, DuelWorld, World
 
-ROUNDS, RUNS = 20_000, 16  # on which it is computed
+SAMPLE_ROUNDS, SAMPLE_RUNS = 20_000, 16  # on which it is computed
 NOTIONS = ("internal", "external", "ordering", "dueling")
 
 
@@ -30,8 +30,8 @@ def most(world: World | DuelWorld, rounds: int, notion: str) -> float:
     147776
     """
     one_of("notion", notion, NOTIONS)
-    size = min(rounds, ROUNDS)
-    return rounds * float(np.mean([_most_a_round(world, size, notion, run) for run in range(RUNS)]))
+    size = min(rounds, SAMPLE_ROUNDS)
+    return rounds * float(np.mean([_most_a_round(world, size, notion, run) for run in range(SAMPLE_RUNS)]))
 
 
 def _most_a_round(world: World | DuelWorld, rounds: int, notion: str, run: int) -> float:

@@ -14,7 +14,7 @@ from wakeful.paper.contents import (
     FAILS,
     HOLDS,
     IN_PART,
-    OURS,
+    OUR_CLAIM,
     QUESTION,
     UNTESTED,
     Claim,
@@ -34,7 +34,7 @@ MARKS = {  # drawn, not typed: the same on every machine, and told apart without
     UNTESTED: '<path d="M6 10h8"/>',
 }
 KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails", UNTESTED: "untested"}
-SAID_BY = {CLAIM: "", QUESTION: "open question", OURS: "ours"}  # how a claim is marked in the table
+SAID_BY = {CLAIM: "", QUESTION: "open question", OUR_CLAIM: "ours"}  # how a claim is marked in the table
 UP = '<p class="up"><a href="#contents">Back to the contents</a></p>'
 FIT = 420  # points: a wider figure does not fit a phone and scrolls
 # Nothing may be fetched and nothing may run, whatever a report contains.

@@ -7,7 +7,7 @@ import numpy as np
 from wakeful.lab.results import Results
 from wakeful.numerics.arrays import Floats
 from wakeful.paper.bandit_claims import about
-from wakeful.paper.contents import FAILS, HOLDS, IN_PART, OURS, QUESTION, Claim
+from wakeful.paper.contents import FAILS, HOLDS, IN_PART, OUR_CLAIM, QUESTION, Claim
 from wakeful.paper.experiments import (
     CORRECTED,
     DEPENDENT,
@@ -23,8 +23,7 @@ from wakeful.paper.experiments import (
     SWITCHING_AWAKE,
     UCB,
 )
-from wakeful.paper.line_twelve import PRINTED as MULTIPLIED
-from wakeful.paper.line_twelve import SUMMED, Switch, bound
+from wakeful.paper.line_twelve import MULTIPLIED, SUMMED, Switch, bound
 from wakeful.paper.possible import most
 from wakeful.paper.theory import (
     Derived,
@@ -49,11 +48,10 @@ from wakeful.paper.verdicts import (
     together,
 )
 
-AWAKE = {3: DEPENDENT_AWAKE, 5: SWITCHING_AWAKE}  # arms awake on average in the two worlds, by number of arms
-WORLDS = {3: DEPENDENT, 5: SWITCHING}
-CLOSE = 1e-12
+AWAKE_BY_ARMS = {3: DEPENDENT_AWAKE, 5: SWITCHING_AWAKE}  # arms awake on average in the two worlds, by number of arms
+WORLDS_BY_ARMS = {3: DEPENDENT, 5: SWITCHING}
 LARGEST = "Measured is the mean of the largest over all i -> j, which is more than the theorem bounds: each alone."
-CONSTANT = (PRINTED, CORRECTED, SHARPENED)
+CONSTANT_RATES = (PRINTED, CORRECTED, SHARPENED)
 PRICES = {ONLINE: 1.5, DOUBLING: math.sqrt(2.0) / (math.sqrt(2.0) - 1.0)}  # in theory, over the best constant rate
 
 
@@ -63,8 +61,8 @@ def rate(id: str, name: str, scale: float, formula: str, dependent: Results, swi
     proved = [one or two for one, two in zip(proof.answers, derived(scale, sharpened=True).answers, strict=True)]
     measured = {arms: interval(r.final("internal", name)) for arms, r in ((3, dependent), (5, switching))}
     rounds = dependent.rounds
-    bounds = {arms: printed_bound(rounds, arms, AWAKE[arms]) for arms in measured}
-    worst = {arms: most(WORLDS[arms], rounds, "internal") for arms in measured}
+    bounds = {arms: printed_bound(rounds, arms, AWAKE_BY_ARMS[arms]) for arms in measured}
+    worst = {arms: most(WORLDS_BY_ARMS[arms], rounds, "internal") for arms in measured}
     below = [is_below(measured[arms], bounds[arms], worst[arms]) for arms in measured]
     verdicts = [HOLDS if fine else IN_PART for fine in proved] + below
     return Claim(
@@ -84,7 +82,7 @@ def rate(id: str, name: str, scale: float, formula: str, dependent: Results, swi
             "constants": dict(zip(map(str, proof.arms), proof.constants.tolist(), strict=True)),
             "stated": proof.stated,
             "proved": dict(zip(map(str, proof.arms), proved, strict=True)),
-            "excess": {str(arms): excess(scale, arms, AWAKE[arms]) for arms in measured},
+            "excess": {str(arms): excess(scale, arms, AWAKE_BY_ARMS[arms]) for arms in measured},
             "internal": {str(arms): list(value) for arms, value in measured.items()},
             "bounds": {str(arms): bound for arms, bound in bounds.items()},
             "most": {str(arms): value for arms, value in worst.items()},
@@ -96,7 +94,7 @@ def _proved(proof: Derived, scale: float) -> str:
     """Return for which numbers of arms the printed and the sharpened proof give the printed bound."""
     if all(proof.answers):
         return f"The printed proof gives the constant {short(proof.constants.max())} at worst, as stated, for every K."
-    ratios = " and ".join(short(excess(scale, arms, awake)) for arms, awake in AWAKE.items())
+    ratios = " and ".join(short(excess(scale, arms, awake)) for arms, awake in AWAKE_BY_ARMS.items())
     return (
         f"The printed proof gives the constant {short(proof.constants.max())} at worst, where {short(proof.stated)} is "
         "stated. By the sharpened proof this rate has the printed bound wherever log(K(K-1)) / (2 log K) + T / (4 sum "
@@ -122,10 +120,10 @@ def sharpened(dependent: Results, switching: Results) -> Claim:
     bounds = {arms: sharpened_bound(rounds, arms) for arms in measured}
     listed = "; ".join(
         f"{measured[k]}, on average {compared(measured[k].mean, bounds[k])}, where the printed bound is "
-        f"{printed_bound(rounds, k, AWAKE[k]):,.0f}"
+        f"{printed_bound(rounds, k, AWAKE_BY_ARMS[k]):,.0f}"
         for k in bounds
     )
-    worst = {k: most(WORLDS[k], rounds, "internal") for k in bounds}
+    worst = {k: most(WORLDS_BY_ARMS[k], rounds, "internal") for k in bounds}
     verdicts = [is_below(measured[k], bounds[k], worst[k]) for k in bounds]
     return Claim(
         "theorem-1-sharpened",
@@ -143,7 +141,7 @@ def sharpened(dependent: Results, switching: Results) -> Claim:
             "most": {str(k): value for k, value in worst.items()},
             "parts": tally(verdicts),
         },
-        OURS,
+        OUR_CLAIM,
     )
 
 
@@ -291,7 +289,7 @@ def adversarial(results: Results) -> Claim:
 
 def _ratio(results: Results, name: str) -> Interval:
     """Return the ratio of mean internal regrets to the least of the three constant rates', by the jackknife."""
-    own, constant = results.final("internal", name), [results.final("internal", n) for n in CONSTANT]
+    own, constant = results.final("internal", name), [results.final("internal", n) for n in CONSTANT_RATES]
     sample = np.array([own, *constant])
     runs = sample.shape[1]
     ratio = float(_over_best(sample.mean(axis=1, keepdims=True))[0])

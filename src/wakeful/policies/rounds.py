@@ -10,9 +10,7 @@ from wakeful.numerics.arrays import Floats, Mask
 
 def checked_awake(name: str, value: Any, n_arms: int | None = None) -> Mask:
     """Return which arms are awake as a contiguous (T, K) array, of `n_arms` arms if that is given."""
-    rule = (
-        "a (T, K) array of booleans, K at least 1" if n_arms is None else f"a (T, {n_arms}) array of booleans"
-    )
+    rule = "a (T, K) array of booleans, K at least 1" if n_arms is None else f"a (T, {n_arms}) array of booleans"
     mask = truths(name, value, rule)
     if mask.ndim != 2 or mask.shape[1] == 0 or n_arms not in {None, mask.shape[1]}:
         raise ValueError(must_be(name, rule, value))

@@ -59,7 +59,7 @@ class Recipe:
 
 
 def set_frozen(instance: object, **values: Any) -> None:
-    """Set fields of a frozen dataclass, a policy or a world, inside `__post_init__`; NumPy numbers become plain ones."""
+    """Set fields of a frozen dataclass, a policy or a world, in `__post_init__`; NumPy numbers become plain ones."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)
 

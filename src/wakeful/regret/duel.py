@@ -15,7 +15,7 @@ from wakeful.inputs import must_be, numbers, truths, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import call_compiled, kernel
 
-FINE = -1  # what `_forbidden` and `_best_awake` answer where there is no such round
+NO_ROUND = -1  # what `_forbidden` and `_best_awake` answer where there is no such round
 
 
 class DuelRegret(NamedTuple):
@@ -47,7 +47,7 @@ def dueling(choices: ArrayLike, pairs: ArrayLike, preferences: ArrayLike) -> Due
     masks = truths("pairs", pairs, "a (K, K) or (T, K, K) array of booleans")
     sets, which = _table("pairs", masks, checked_pairs, len(arms), laws.shape[1])
     bad = call_compiled(_forbidden, sets, which, arms)
-    if bad != FINE:
+    if bad != NO_ROUND:
         found = f"{tuple(arms[bad].tolist())} in round {bad}"
         raise ValueError(must_be("choices", "arms that may all meet each other", found))
     regrets = np.empty(len(arms))
@@ -114,7 +114,7 @@ def _against_best(awake: Mask, laws: Floats, law: Ints, arms: Ints) -> DuelRegre
     """Return by how much the best awake arm of each round beats the arms chosen more often than 1/2, on average."""
     best = np.empty(len(arms), np.int64)
     bad = call_compiled(_best_awake, awake, laws, law, best)
-    if bad != FINE:
+    if bad != NO_ROUND:
         raise ValueError(must_be("preferences", "such that one awake arm beats all others", f"none in round {bad}"))
     regrets = laws[law[:, np.newaxis], best[:, np.newaxis], arms].mean(axis=1) - 0.5
     return DuelRegret(regrets, np.cumsum(regrets))
@@ -161,7 +161,7 @@ def _forbidden(pair_sets: Mask, which: Ints, choices: Ints) -> int:
             for n in range(m):
                 if not pair_sets[which[t], choices[t, m], choices[t, n]]:
                     return t
-    return FINE
+    return NO_ROUND
 
 
 def _best_awake(awake: Mask, preferences: Floats, law: Ints, best: Ints) -> int:
@@ -182,7 +182,7 @@ def _best_awake(awake: Mask, preferences: Floats, law: Ints, best: Ints) -> int:
                 best[t], most = k, total
         if best[t] < 0:
             return t
-    return FINE
+    return NO_ROUND
 
 
 def _add_regrets(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, choices: Ints, out: Floats) -> None:

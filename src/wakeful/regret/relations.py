@@ -79,7 +79,7 @@ def internal_gives_external(past: History) -> Identity:
     >>> internal_gives_external(external_without_ordering(6).history).holds
     True
     """
-    awake, losses, choices = _checked(past)
+    awake, losses, choices = _awake_rounds(past)
     own = np.take_along_axis(losses, choices[:, np.newaxis], axis=1)
     external: Floats = np.where(awake, own - losses, 0.0).sum(axis=0)
     return Identity(past, external, regret.internal(*past).sum(axis=0))
@@ -203,7 +203,7 @@ def policy_above_ordering(rounds: int) -> Witness:
     return ordering_without_external(rounds)
 
 
-def _checked(past: History) -> History:
+def _awake_rounds(past: History) -> History:
     """Return the rounds in which an arm is awake, with zero losses of arms asleep; check that `past` is a history."""
     awake, losses, choices = history(*past)
     somebody = awake.any(axis=1)

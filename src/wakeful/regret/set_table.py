@@ -6,7 +6,7 @@
 from wakeful.numerics.arrays import Ints, Mask
 from wakeful.numerics.compile import kernel
 
-EXACT = 62  # arms whose awake set is a number, its bits
+KEY_BITS = 62  # arms whose awake set is a number, its bits
 HALF = (1 << 31) - 1
 MIX = 1_000_003
 
@@ -39,7 +39,7 @@ def _slot(slots: Ints, key: int) -> int:
 def _same(sets: Mask, row: int, awake: Mask, t: int) -> bool:
     """Whether row `row` of `sets` is row `t` of `awake`, their keys being equal."""
     different = False
-    if awake.shape[1] > EXACT:
+    if awake.shape[1] > KEY_BITS:
         for k in range(awake.shape[1]):
             different |= sets[row, k] != awake[t, k]
     return not different
@@ -56,9 +56,9 @@ def place_all(slots: Ints, keys: Ints, n_sets: int) -> None:
 
 @kernel
 def _key(awake: Mask, t: int) -> int:
-    """Return the set in row `t` as bits; with more than `EXACT` arms, a number that most sets share with no other."""
+    """Return the set in row `t` as bits, or, of more than `KEY_BITS` arms, a number that few sets share."""
     n_arms = awake.shape[1]
-    if n_arms <= EXACT:
+    if n_arms <= KEY_BITS:
         return _bits(awake, t, 0, n_arms)
     key = 7
     for first in range(0, n_arms, 31):

@@ -23,7 +23,7 @@ OF_SETS = {"ordering", "policy"}  # the regrets that look at the awake set; the 
 
 FEW = 64  # awake sets that a new tally has room for
 
-FINE, NOT_FINITE, NOT_AWAKE = range(3)  # what `_fault` answers
+NO_FAULT, NOT_FINITE, NOT_AWAKE = range(3)  # what `_fault` answers
 
 
 class Tally:
@@ -224,7 +224,7 @@ def _fault(awake: Mask, losses: Floats, choices: Ints) -> int:
             anybody |= awake[t, k]
         arm = choices[t]
         wrong |= anybody and (arm < 0 or arm >= n_arms or not awake[t, arm])
-    return NOT_FINITE if wild else NOT_AWAKE if wrong else FINE
+    return NOT_FINITE if wild else NOT_AWAKE if wrong else NO_FAULT
 
 
 def _add(

@@ -9,10 +9,8 @@ import numpy as np
 from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import set_frozen
-from wakeful.worlds.draws import Sleepers
+from wakeful.worlds.draws import CHUNK, Sleepers
 from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run
-
-CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
 
 
 @dataclass(frozen=True)

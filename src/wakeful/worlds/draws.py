@@ -6,6 +6,8 @@ import numpy as np
 
 from wakeful.numerics.arrays import Floats, Mask
 
+CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
+
 
 class Sleepers:
     """Arms that are awake independently with given probabilities, conditioned on at least one arm being awake.

@@ -14,11 +14,9 @@ import numpy as np
 from wakeful.inputs import must_be
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import set_frozen
-from wakeful.worlds.draws import bernoulli
+from wakeful.worlds.draws import CHUNK, bernoulli
 from wakeful.worlds.games import Game
 from wakeful.worlds.world import AdaptiveRun, AdaptiveWorld, Block, World, checked_run, forever
-
-CHUNK = 256  # rounds whose awake sets an adaptive world draws at once
 
 Sets = tuple[tuple[int, ...], ...]
 

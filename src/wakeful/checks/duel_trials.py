@@ -197,14 +197,14 @@ def padded_pick(pick: Pick, n_arms: int) -> Pick:
     return pick._replace(awake=np.pad(pick.awake, more), laws=np.pad(pick.laws, more))
 
 
-def grown_ring(ring: PolicyHarness, n_arms: int, size: int) -> PolicyHarness:
+def grown_harness(harness: PolicyHarness, n_arms: int, size: int) -> PolicyHarness:
     """Return a harness whose state has grown, and check that it is like a new one."""
-    state, fresh = ring.policy.grow(ring.state, n_arms, size), ring.policy.start(n_arms, size)
+    state, fresh = harness.policy.grow(harness.state, n_arms, size), harness.policy.start(n_arms, size)
     for name, array, like in zip(fresh._fields, state, fresh, strict=True):
         told = f"{array.dtype} {array.shape} for {like.dtype} {like.shape}"
         fits = (array.dtype, array.shape) == (like.dtype, like.shape)
         require(fits, f"grow must return a state like that of start({n_arms}, {size}), got {told} in state.{name}")
-    return PolicyHarness(ring.policy, n_arms, size, state)
+    return PolicyHarness(harness.policy, n_arms, size, state)
 
 
 def random_preferences(n_arms: int, rng: np.random.Generator) -> Floats:
@@ -293,37 +293,37 @@ def masks_of(rounds: int, n_arms: int, seed: int) -> Mask:
 # What is done with a harness
 
 
-def try_round(ring: PolicyHarness, pairs: Mask, rng: np.random.Generator, size: int = 2) -> None:
+def try_round(harness: PolicyHarness, pairs: Mask, rng: np.random.Generator, size: int = 2) -> None:
     """Ask for the probabilities twice, choose, and let one arm win."""
-    uniforms, mask, before = rng.random(2 * size), pairs.copy(), bytes_of(ring.state)
-    asked = ring.ask(mask, uniforms)
-    require(bytes_of(ring.state) == before, "asking for probabilities must not change the state")
+    uniforms, mask, before = rng.random(2 * size), pairs.copy(), bytes_of(harness.state)
+    asked = harness.ask(mask, uniforms)
+    require(bytes_of(harness.state) == before, "asking for probabilities must not change the state")
     require(np.array_equal(mask, pairs), "asking for probabilities must not change the allowed pairs")
-    require(_equal(asked, ring.ask(mask, uniforms)), "the same question must get the same answer")
-    pick = ring.choose(mask, uniforms)
+    require(_equal(asked, harness.ask(mask, uniforms)), "the same question must get the same answer")
+    pick = harness.choose(mask, uniforms)
     require(_equal(asked, pick), "choose must draw from the probabilities that law returned")
-    ring.update(pick, all_to(int(rng.integers(size)), size))
+    harness.update(pick, all_to(int(rng.integers(size)), size))
 
 
 def play_round(
-    ring: PolicyHarness, pairs: Mask, rng: np.random.Generator, preferences: Floats, coin: float, size: int
+    harness: PolicyHarness, pairs: Mask, rng: np.random.Generator, preferences: Floats, coin: float, size: int
 ) -> list[int]:
     """Play one round and return the arms."""
-    pick = ring.choose(pairs, rng.random(2 * size))
-    ring.update(pick, _winner(preferences, pick, coin))
+    pick = harness.choose(pairs, rng.random(2 * size))
+    harness.update(pick, _winner(preferences, pick, coin))
     arms: list[int] = pick.arms.tolist()
     return arms
 
 
-def play_rounds(ring: PolicyHarness, rounds: int, seed: int) -> None:
+def play_rounds(harness: PolicyHarness, rounds: int, seed: int) -> None:
     """Play some rounds, one step at a time, each with a winner."""
     rng = np.random.default_rng(seed)
-    for pairs in masks_of(rounds, ring.n_arms, seed):
-        ring.update(ring.choose(pairs, rng.random(4)), all_to(int(rng.integers(2))))
+    for pairs in masks_of(rounds, harness.n_arms, seed):
+        harness.update(harness.choose(pairs, rng.random(4)), all_to(int(rng.integers(2))))
 
 
-def laws_of(ring: PolicyHarness, masks: Mask) -> Iterator[Pick]:
+def laws_of(harness: PolicyHarness, masks: Mask) -> Iterator[Pick]:
     """Yield what the harness would draw for each of the masks, always with the same uniforms."""
     rng = np.random.default_rng(19)
     for pairs in masks:
-        yield ring.ask(pairs, rng.random(4))
+        yield harness.ask(pairs, rng.random(4))

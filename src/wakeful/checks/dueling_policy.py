@@ -19,7 +19,7 @@ from wakeful.checks.duel_trials import (
     assert_finite,
     bytes_of,
     distinct_sets,
-    grown_ring,
+    grown_harness,
     laws_of,
     masks_of,
     padded_pick,
@@ -83,11 +83,11 @@ def check_state(policy: DuelingPolicy) -> None:
             a.shape == c.shape, f"start must make room for two arms at a time by itself, got state.{name} {a.shape}"
         )
     shapes = [array.shape for array in state]
-    ring = PolicyHarness(policy, N_ARMS)
-    play_rounds(ring, 500, seed=1)
-    require([array.shape for array in ring.state] == shapes, "the state must not grow")
-    assert_finite(ring.state)
-    fitting_duel_state(policy, ring.state, N_ARMS, 2)
+    harness = PolicyHarness(policy, N_ARMS)
+    play_rounds(harness, 500, seed=1)
+    require([array.shape for array in harness.state] == shapes, "the state must not grow")
+    assert_finite(harness.state)
+    fitting_duel_state(policy, harness.state, N_ARMS, 2)
 
 
 def check_uncompiled(policy: DuelingPolicy) -> None:
@@ -98,10 +98,10 @@ def check_uncompiled(policy: DuelingPolicy) -> None:
 def check_law(policy: DuelingPolicy) -> None:
     """Probabilities are valid and zero except on the arms allowed, for all kinds of pairs; asking changes nothing."""
     for n_arms in (1, 2, N_ARMS, 7):
-        ring, rng = PolicyHarness(policy, n_arms), np.random.default_rng(n_arms)
+        harness, rng = PolicyHarness(policy, n_arms), np.random.default_rng(n_arms)
         for t, (setting, pairs) in enumerate(rounds_of(60, n_arms, seed=2)):
             try:
-                try_round(ring, pairs, rng)
+                try_round(harness, pairs, rng)
             except AssertionError as problem:
                 raise AssertionError(f"{problem}, with {setting} of {n_arms} arms in round {t + 1}") from problem
 
@@ -109,10 +109,10 @@ def check_law(policy: DuelingPolicy) -> None:
 def check_battles(policy: DuelingPolicy) -> None:
     """Battles of three and four arms have valid probabilities, and room for them in a state does not change a duel."""
     for size in (3, 4):
-        ring, rng = PolicyHarness(policy, size + 2, size), np.random.default_rng(size)
+        harness, rng = PolicyHarness(policy, size + 2, size), np.random.default_rng(size)
         for _ in range(50):
-            try_round(ring, distinct_sets(rng, size + 2, size), rng, size)
-        assert_finite(ring.state)
+            try_round(harness, distinct_sets(rng, size + 2, size), rng, size)
+        assert_finite(harness.state)
     duel, roomy, rng = PolicyHarness(policy, N_ARMS), PolicyHarness(policy, N_ARMS, 4), np.random.default_rng(3)
     for _, pairs in rounds_of(80, N_ARMS, seed=3):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
@@ -132,9 +132,9 @@ def check_repeatable(policy: DuelingPolicy) -> None:
         preferences, coins = random_preferences(n_arms, chance), chance.random(len(masks))
         steps = []
         for _ in range(2):
-            ring, rng = PolicyHarness(policy, n_arms, size), np.random.default_rng(5)
+            harness, rng = PolicyHarness(policy, n_arms, size), np.random.default_rng(5)
             rounds = zip(masks, coins, strict=True)
-            steps.append([play_round(ring, pairs, rng, preferences, coin, size) for pairs, coin in rounds])
+            steps.append([play_round(harness, pairs, rng, preferences, coin, size) for pairs, coin in rounds])
         require(steps[0] == steps[1], "the same uniforms must repeat the choices")
         run = PolicyHarness(policy, n_arms, size).play(masks, preferences, coins, np.random.default_rng(5), size)
         require(steps[0] == run.tolist(), "playing all rounds at once must make the choices of single steps")
@@ -186,13 +186,13 @@ def check_late_feedback(policy: DuelingPolicy) -> None:
     masks = masks_of(90, N_ARMS, 8)
     heard = []
     for order in range(3):
-        ring, rng = PolicyHarness(policy, N_ARMS), np.random.default_rng(8)
-        picks = [ring.choose(pairs, rng.random(4)) for pairs in masks]
+        harness, rng = PolicyHarness(policy, N_ARMS), np.random.default_rng(8)
+        picks = [harness.choose(pairs, rng.random(4)) for pairs in masks]
         feedback = [(pick, all_to(int(rng.integers(2)))) for t, pick in enumerate(picks) if t % 3]
         shuffled = [feedback[i] for i in np.random.default_rng(order).permutation(len(feedback))]
         for pick, shares in feedback if order == 0 else shuffled:
-            ring.update(pick, shares)
-        heard.append(list(laws_of(ring, masks)))
+            harness.update(pick, shares)
+        heard.append(list(laws_of(harness, masks)))
     if policy.order_free:
         for first, *others in zip(*heard, strict=True):
             require(all(same_laws(first, other) for other in others), "the order of feedback must not matter")
@@ -202,32 +202,32 @@ def check_relabelling(policy: DuelingPolicy) -> None:
     """Other labels for the arms give the same probabilities under those labels, with the same coins."""
     if not policy.symmetric:
         return
-    label = np.array([2, 0, 3, 1])  # arm k is called label[k] in the other ring
-    ring, other, rng = PolicyHarness(policy, N_ARMS), PolicyHarness(policy, N_ARMS), np.random.default_rng(9)
+    label = np.array([2, 0, 3, 1])  # arm k is called label[k] in the other harness
+    harness, other, rng = PolicyHarness(policy, N_ARMS), PolicyHarness(policy, N_ARMS), np.random.default_rng(9)
     for _, pairs in rounds_of(120, N_ARMS, seed=9):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
         renamed = np.empty_like(pairs)
         renamed[np.ix_(label, label)] = pairs
-        pick = ring.choose(pairs, uniforms)
+        pick = harness.choose(pairs, uniforms)
         expected = np.empty_like(pick.laws)
         expected[:, label] = pick.laws
         twin = other.choose(renamed, redrawn_uniforms(pick, uniforms, expected, label))
         same = np.allclose(twin.laws, expected, rtol=0, atol=EXACT) and np.array_equal(twin.arms, label[pick.arms])
         require(same, f"{twin.laws} must be {pick.laws} under other labels")
-        ring.update(pick, shares)
+        harness.update(pick, shares)
         other.update(twin, shares)
 
 
 def check_ties(policy: DuelingPolicy) -> None:
     """A win may be shared: in halves, in other parts, among all arms of a battle."""
     for size, shared in ((2, [0.5, 0.5]), (2, [0.25, 0.75]), (3, [1 / 3, 1 / 3, 1 / 3]), (3, [0.5, 0.0, 0.5])):
-        ring, rng = PolicyHarness(policy, N_ARMS, size), np.random.default_rng(10)
+        harness, rng = PolicyHarness(policy, N_ARMS, size), np.random.default_rng(10)
         for _, mask in rounds_of(60, N_ARMS, seed=10):
             pairs = mask if size == 2 else distinct_sets(rng, N_ARMS, size)
             try:
-                ring.update(ring.choose(pairs, rng.random(2 * size)), np.array(shared))
-                ring.ask(pairs, rng.random(2 * size))
-                assert_finite(ring.state)
+                harness.update(harness.choose(pairs, rng.random(2 * size)), np.array(shared))
+                harness.ask(pairs, rng.random(2 * size))
+                assert_finite(harness.state)
             except Exception as problem:
                 raise AssertionError(f"a win shared as {shared} must be accepted: {problem}") from problem
 
@@ -260,62 +260,62 @@ def check_order(policy: DuelingPolicy) -> None:
 
 def check_grow(policy: DuelingPolicy) -> None:
     """Arms that are added are as if they had been asleep, and room for larger battles changes no duel."""
-    ring, sleepy, rng = PolicyHarness(policy, N_ARMS), PolicyHarness(policy, MORE_ARMS), np.random.default_rng(13)
+    harness, sleepy, rng = PolicyHarness(policy, N_ARMS), PolicyHarness(policy, MORE_ARMS), np.random.default_rng(13)
     for _, pairs in rounds_of(100, N_ARMS, seed=13):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
         asleep = np.pad(pairs, (0, MORE_ARMS - N_ARMS))
-        pick = ring.choose(pairs, uniforms)
+        pick = harness.choose(pairs, uniforms)
         wide = padded_pick(pick, MORE_ARMS)
         sleepy.choose(
             asleep, redrawn_uniforms(pick, uniforms, wide.laws, np.arange(N_ARMS))
         )  # it counts the same decision
-        ring.update(pick, shares)
+        harness.update(pick, shares)
         sleepy.update(wide, shares)
-    before = bytes_of(ring.state)
-    larger = grown_ring(ring, MORE_ARMS, 2)
+    before = bytes_of(harness.state)
+    larger = grown_harness(harness, MORE_ARMS, 2)
     for one, other in zip(*(laws_of(r, masks_of(60, MORE_ARMS, 14)) for r in (larger, sleepy)), strict=True):
         require(same_laws(one, other), f"new arms must be as if asleep so far, got {one.laws} for {other.laws}")
-    roomy = grown_ring(ring, N_ARMS, N_ARMS)
-    for one, other in zip(*(laws_of(r, masks_of(60, N_ARMS, 15)) for r in (roomy, ring)), strict=True):
+    roomy = grown_harness(harness, N_ARMS, N_ARMS)
+    for one, other in zip(*(laws_of(r, masks_of(60, N_ARMS, 15)) for r in (roomy, harness)), strict=True):
         require(same_laws(one, other), f"room for battles must not change a duel, got {one.laws} for {other.laws}")
     for _ in range(10):
         try_round(roomy, distinct_pairs(N_ARMS), rng, N_ARMS)
-    require(bytes_of(ring.state) == before, "grow must not change the state it is given")
+    require(bytes_of(harness.state) == before, "grow must not change the state it is given")
 
 
 def check_streaks(policy: DuelingPolicy) -> None:
     """A hundred thousand wins of one arm, on either side, and losses after them leave everything finite."""
-    ring, rng = PolicyHarness(policy, N_ARMS), np.random.default_rng(16)
+    harness, rng = PolicyHarness(policy, N_ARMS), np.random.default_rng(16)
     masks = masks_of(100, N_ARMS, 16)
     for side in range(2):
-        pick = ring.choose(distinct_pairs(N_ARMS), rng.random(4))
-        ring.repeat(pick, all_to(side), STREAK if ring.compiled else STREAK // 20)
-        assert_finite(ring.state)
-        list(laws_of(ring, masks))
+        pick = harness.choose(distinct_pairs(N_ARMS), rng.random(4))
+        harness.repeat(pick, all_to(side), STREAK if harness.compiled else STREAK // 20)
+        assert_finite(harness.state)
+        list(laws_of(harness, masks))
     falls = np.full((N_ARMS, N_ARMS), 0.5)
     falls[pick.arms[1], :], falls[:, pick.arms[1]] = 0.0, 1.0
-    pair_sets = np.concatenate([masks] * (20 if ring.compiled else 5))
-    ring.play(pair_sets, falls, rng.random(len(pair_sets)), rng)
-    assert_finite(ring.state)
-    fitting_duel_state(policy, ring.state, N_ARMS, 2)
-    list(laws_of(ring, masks))
+    pair_sets = np.concatenate([masks] * (20 if harness.compiled else 5))
+    harness.play(pair_sets, falls, rng.random(len(pair_sets)), rng)
+    assert_finite(harness.state)
+    fitting_duel_state(policy, harness.state, N_ARMS, 2)
+    list(laws_of(harness, masks))
 
 
 def check_kernels_match_methods(policy: DuelingPolicy) -> None:
     """In a class with kernels and plain methods, both give the same results."""
     if policy.kernels is None or type(policy).law is DuelingPolicy.law:
         return
-    ring, plain, rng = (
+    harness, plain, rng = (
         PolicyHarness(policy, N_ARMS),
         PolicyHarness(policy, N_ARMS, compiled=False),
         np.random.default_rng(17),
     )
     for _, pairs in rounds_of(120, N_ARMS, seed=17):
         uniforms, shares = rng.random(4), all_to(int(rng.integers(2)))
-        pick, other = (one.choose(pairs, uniforms) for one in (ring, plain))
+        pick, other = (one.choose(pairs, uniforms) for one in (harness, plain))
         require(same_laws(pick, other), f"the method law must agree with the kernel, got {other.laws} for {pick.laws}")
         require(np.allclose(pick.memos, other.memos), f"remember must agree, got {other.memos} for {pick.memos}")
-        ring.update(pick, shares)
+        harness.update(pick, shares)
         plain.update(other, shares)
 
 
@@ -365,13 +365,13 @@ def _share_of_winner(policy: DuelingPolicy, outcome: dict[int, float]) -> float:
     """Return how often an arm is played that has `outcome` on these sides and ties else, on average over all arms."""
     pairs, plays = distinct_pairs(3), []
     for arm in range(3):
-        ring, rng = PolicyHarness(policy, 3), np.random.default_rng(20)
+        harness, rng = PolicyHarness(policy, 3), np.random.default_rng(20)
         for _ in range(WINNER_ROUNDS):
-            pick = ring.choose(pairs, rng.random(4))
+            pick = harness.choose(pairs, rng.random(4))
             side = pick.arms.tolist().index(arm) if arm in pick.arms else -1
             share = outcome.get(side, 0.5)
             if outcome:
-                ring.update(pick, np.array([share, 1.0 - share] if side == 0 else [1.0 - share, share]))
+                harness.update(pick, np.array([share, 1.0 - share] if side == 0 else [1.0 - share, share]))
             plays.append(side >= 0)
     return float(np.mean(plays))
 

@@ -142,24 +142,24 @@ def close_order(upper: Floats) -> None:
     """Lower U by the order that it makes certain.
 
     y is surely better than x if `1 - U[w, y] > U[x, w]` for some w. Whatever x may reach, y may then too, and the other
-    way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. One y for each x, its captain, gains most of that.
+    way round: `U[x, w] <= U[y, w]` and `U[w, y] <= U[w, x]`. Using one y for each x achieves most of that.
     """
     n_arms = len(upper)
-    captains, order = _captains(upper)
+    better, order = _better_arms(upper)
     for x in order:
-        y = captains[x]
+        y = better[x]
         if y >= 0:
             for w in range(n_arms):
                 upper[x, w] = min(upper[x, w], upper[y, w])
     for x in order[::-1]:
-        y = captains[x]
+        y = better[x]
         if y >= 0:
             for w in range(n_arms):
                 upper[w, y] = min(upper[w, y], upper[w, x])
 
 
 @kernel
-def _captains(upper: Floats) -> tuple[Ints, Ints]:
+def _better_arms(upper: Floats) -> tuple[Ints, Ints]:
     """Return for each arm one that is surely better, -1 if there is none, and the arms by how much is better."""
     n_arms = len(upper)
     strongest, least = np.empty(n_arms, np.int64), np.empty(n_arms)  # against each arm, and what that one surely wins
@@ -169,7 +169,7 @@ def _captains(upper: Floats) -> tuple[Ints, Ints]:
             if upper[w, y] < upper[w, strongest[w]]:
                 strongest[w] = y
         least[w] = 1.0 - upper[w, strongest[w]]
-    losses, captains = np.zeros(n_arms, np.int64), np.full(n_arms, -1)
+    losses, better = np.zeros(n_arms, np.int64), np.full(n_arms, -1)
     for x in range(n_arms):
         for w in range(n_arms):
             losses[x] += int(least[w] > upper[x, w])
@@ -177,9 +177,9 @@ def _captains(upper: Floats) -> tuple[Ints, Ints]:
         if losses[x] > 0:
             for w in range(n_arms):
                 y = strongest[w]
-                if least[w] > upper[x, w] and (captains[x] < 0 or losses[y] < losses[captains[x]]):
-                    captains[x] = y
-    return captains, np.argsort(losses, kind="mergesort")
+                if least[w] > upper[x, w] and (better[x] < 0 or losses[y] < losses[better[x]]):
+                    better[x] = y
+    return better, np.argsort(losses, kind="mergesort")
 
 
 @kernel
@@ -201,7 +201,7 @@ def _cost(replies: Replies, i: int) -> float:
 
 
 @kernel
-def _partners_an_arm(pairs: Mask) -> float:
+def _half_partners(pairs: Mask) -> float:
     """Return half the partners of an arm, in the mean over those that have one."""
     n_arms = 0
     for k in range(len(pairs)):
@@ -215,7 +215,7 @@ def _first(wins: Floats, t: int, level: float, pairs: Mask, upper: Floats) -> in
     leader, radii = _leader(wins, upper, pairs), _radii(upper)
     close_order(upper)
     replies = _replies(upper, pairs)
-    slack = SPARE * _partners_an_arm(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
+    slack = SPARE * _half_partners(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
     i = leader
     for _ in range(len(wins) + 1):
         if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + ROUNDOFF:

@@ -42,7 +42,7 @@ def best_ordering(awake: Mask, gains: Floats) -> Found:
         return Found(tuple(best.tolist()), value, value)
     order: list[int] = []
     slack = 0.0
-    for arms, sets in _knots(awake, gains, np.arange(awake.shape[1]), np.arange(awake.shape[0])):
+    for arms, sets in _independent_groups(awake, gains, np.arange(awake.shape[1]), np.arange(awake.shape[0])):
         here = np.ix_(sets, arms)
         best, short = _solved(np.ascontiguousarray(awake[here]), np.ascontiguousarray(gains[here]))
         order += arms[best].tolist()
@@ -51,7 +51,7 @@ def best_ordering(awake: Mask, gains: Floats) -> Found:
     return Found(tuple(order), value, value + slack)
 
 
-def _knots(awake: Mask, gains: Floats, arms: Ints, sets: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _independent_groups(awake: Mask, gains: Floats, arms: Ints, sets: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield groups of arms, better ones first, each with the sets on which it is the first group awake.
 
     The groups are the strongly connected components of "i gained more than j on some set with both awake";
@@ -68,7 +68,7 @@ def _knots(awake: Mask, gains: Floats, arms: Ints, sets: Ints) -> Iterator[tuple
         if members.size == arms.size:
             yield arms, sets[decided]
         else:
-            yield from _knots(awake, gains, members, sets[decided])
+            yield from _independent_groups(awake, gains, members, sets[decided])
         sets = sets[~decided]
 
 
@@ -241,12 +241,12 @@ def _sweep(awake: Mask, gains: Floats, order: Ints) -> bool:
                 n = _place(awake, s, order, k)
                 if n < n_arms:
                     edge[n] += gains[s, k] - gains[s, order[n]]
-        moved |= _settle(order, k, edge)
+        moved |= _move_arm(order, k, edge)
     return moved
 
 
 @kernel
-def _settle(order: Ints, k: int, edge: Floats) -> bool:
+def _move_arm(order: Ints, k: int, edge: Floats) -> bool:
     """Move arm `k` in front of the place from which the sum of `edge` is largest; return whether that gained."""
     n_arms = order.size
     old = 0

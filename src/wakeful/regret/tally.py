@@ -239,7 +239,7 @@ def _add(
     total = 0.0
     t = start
     while t < rounds:
-        if _anybody(awake, t):
+        if _any_awake(awake, t):
             arm = choices[t]
             own = losses[t, arm]
             if slots.size:
@@ -277,8 +277,8 @@ def _best_arms(sets: Mask, gains: Floats, best: Ints) -> None:
 
 
 @kernel
-def _anybody(awake: Mask, t: int) -> bool:
-    """Whether anybody is awake in row `t`."""
+def _any_awake(awake: Mask, t: int) -> bool:
+    """Whether an arm is awake in row `t`."""
     found = False
     for k in range(awake.shape[1]):
         found |= awake[t, k]

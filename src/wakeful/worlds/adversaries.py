@@ -37,7 +37,7 @@ class SwitchingBest(World):
         set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
         set_frozen(self, period=whole("period", self.period, "a whole number from 1", 1))
         set_frozen(self, gap=real("gap", self.gap, "between 0 and 1", 0.0, 1.0))
-        _settle_rate(self, self.rate)
+        _set_rate(self, self.rate)
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the best arm of each period and the rounds."""
@@ -76,7 +76,7 @@ class Drifting(World):
         """Check all three."""
         set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
         set_frozen(self, step=real("step", self.step, "between 0 and 1", 0.0, 1.0))
-        _settle_rate(self, self.rate)
+        _set_rate(self, self.rate)
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the walk and the rounds."""
@@ -114,7 +114,7 @@ class Spiteful(AdaptiveWorld):
     def __post_init__(self) -> None:
         """Check both."""
         set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        _settle_rate(self, self.rate)
+        _set_rate(self, self.rate)
 
     def start(self, rng: np.random.Generator) -> AdaptiveRun:
         """Return a run whose awake sets come from `rng`."""
@@ -145,6 +145,6 @@ def _rows(sleepers: Sleepers) -> Iterator[Mask]:
         yield from sleepers.awake()
 
 
-def _settle_rate(world: Any, rate: Any) -> None:
+def _set_rate(world: Any, rate: Any) -> None:
     """Keep the probability of being awake as a plain number."""
     set_frozen(world, rate=real("rate", rate, "above 0 and at most 1", 0.0, 1.0, above=True))

@@ -26,7 +26,7 @@ class Sleepers:
         awake: Mask = self._rng.random(out=self._u) < self._rates
         empty = np.flatnonzero(~(awake @ self._ones))  # the product is `any`, but faster
         if empty.size:
-            self._u[empty] = _given_somebody(self._rng, self._rates, empty.size)
+            self._u[empty] = _given_one_awake(self._rng, self._rates, empty.size)
             awake[empty] = self._u[empty] < self._rates
         return awake
 
@@ -35,7 +35,7 @@ class Sleepers:
         return (self._u < self._rates * means).astype(np.float64)
 
 
-def _given_somebody(rng: np.random.Generator, rates: Floats, size: int) -> Floats:
+def _given_one_awake(rng: np.random.Generator, rates: Floats, size: int) -> Floats:
     """Return uniforms conditioned on at least one arm being awake: draw the first awake arm, then those after it."""
     chances = np.cumsum(rates * np.append(1.0, np.cumprod(1.0 - rates)[:-1]))
     first = np.searchsorted(chances, rng.random(size) * chances[-1], side="right")

@@ -41,7 +41,7 @@ class UtilityDuels(DuelWorld):
     def __post_init__(self) -> None:
         """Check that so many arms can be chosen."""
         set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 1", 1))
-        _settle_pairs(self, self.n_arms)
+        _check_pairs(self, self.n_arms)
 
     def blocks(self, rng: np.random.Generator, rounds: int) -> Iterator[DuelBlock]:
         """Draw the utilities of the run, then coins."""
@@ -107,7 +107,7 @@ class PlackettLuce(DuelWorld):
         """Keep plain numbers."""
         rule = "numbers above 0 and at most 1e300, one for each arm"
         set_frozen(self, scores=_row("scores", self.scores, rule, np.nextafter(0.0, 1.0), 1e300))
-        _settle_pairs(self, self.n_arms)
+        _check_pairs(self, self.n_arms)
 
     @property
     def n_arms(self) -> int:
@@ -146,7 +146,7 @@ class BradleyTerry(DuelWorld):
         rule = "numbers between -1e100 and 1e100, one for each arm"
         set_frozen(self, ratings=_row("ratings", self.ratings, rule, -1e100, 1e100))
         set_frozen(self, scale=real("scale", self.scale, "from 1e-100", 1e-100))
-        _settle_pairs(self, self.n_arms)
+        _check_pairs(self, self.n_arms)
 
     @property
     def n_arms(self) -> int:
@@ -270,7 +270,7 @@ def _mask(n_arms: int, distinct: bool) -> Mask:
     return distinct_pairs(n_arms) if distinct else all_pairs(n_arms)
 
 
-def _settle_pairs(world: Any, n_arms: int) -> None:
+def _check_pairs(world: Any, n_arms: int) -> None:
     """Check whether arms must differ, and that so many can be chosen."""
     if not isinstance(world.distinct, bool):
         raise TypeError(must_be("distinct", "True or False", world.distinct))

@@ -43,7 +43,7 @@ class NashOpponent(World):
 
     def __post_init__(self) -> None:
         """Check that game and sets fit."""
-        _settle_sets(self, self.game, self.sets)
+        _normalise_sets(self, self.game, self.sets)
         if not isinstance(self.bernoulli, bool):
             raise TypeError(must_be("bernoulli", "True or False", self.bernoulli))
 
@@ -93,7 +93,7 @@ class BestResponse(AdaptiveWorld):
 
     def __post_init__(self) -> None:
         """Check that game and sets fit."""
-        _settle_sets(self, self.game, self.sets)
+        _normalise_sets(self, self.game, self.sets)
 
     @property
     def n_arms(self) -> int:
@@ -131,7 +131,7 @@ def _shuffled(masks: Mask, rng: np.random.Generator) -> Iterator[Mask]:
         yield from masks[rng.integers(len(masks), size=CHUNK)]
 
 
-def _settle_sets(world: Any, game: Any, sets: Any) -> None:
+def _normalise_sets(world: Any, game: Any, sets: Any) -> None:
     """Keep `sets` as sorted tuples of plain numbers, if they are sets of actions of a square game."""
     if not isinstance(game, Game):
         raise TypeError(must_be("game", "a Game", game))

@@ -77,20 +77,27 @@ def checked_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return what a regular file of at most `most` bytes holds; its size is checked before it is read."""
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file to read its bytes; refuse anything else: a device may never end, a pipe may never begin."""
 
     def open_at_once(name: str, flags: int) -> int:
         return os.open(name, flags | NO_WAIT)
 
-    with open(os.fspath(path), "rb", opener=open_at_once) as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ValueError(must_be("path", "that of a regular file", str(path)))
-        if about.st_size > most:
+    file = open(os.fspath(path), "rb", opener=open_at_once)  # noqa: SIM115  # whoever asked for it closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ValueError(must_be("path", "that of a regular file", str(path)))
+    return file
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return what a regular file of at most `most` bytes holds; its size is checked before it is read."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
             rule = f"a file of at most {most:,} bytes (max_bytes raises the limit)"
-            raise ValueError(must_be("path", rule, str(path)) + f": it has {about.st_size:,}")
-        return file.read(about.st_size)
+            raise ValueError(must_be("path", rule, str(path)) + f": it has {size:,}")
+        return file.read(size)
 
 
 def remove_leftovers(folder: Path) -> None:

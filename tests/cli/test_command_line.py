@@ -79,6 +79,7 @@ def test_version_and_help() -> None:
         (["--plot", "out.xyz"], "--plot must be a file that ends in .png"),
         (["--world", "replay"], "world must be one of"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--config", "/dev/zero"], "path must be that of a regular file"),
         (["--runs", "1e12"], "runs must be at most"),
         (["--runs", "1e7", "--rounds", "1e6"], "fewer of these allow more runs"),
         (["--save", "/"], "--save must be a file, not something else"),

@@ -1,6 +1,7 @@
 """Replay: rounds from arrays, text logs and Parquet logs."""
 
 import importlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from wakeful.worlds import (
+    Preferences,
     Replay,
 )
 from wakeful.worlds.replay import _READERS
@@ -66,6 +68,14 @@ def test_broken_text_logs_are_refused(text: str, sentence: str, tmp_path: Path) 
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises((ValueError, TypeError), match=sentence):
         Replay.from_csv(path)
+
+
+@pytest.mark.parametrize("read", [Replay.from_csv, Replay.from_parquet, Preferences.from_file])
+def test_what_is_no_regular_file_is_refused_before_it_is_read(read: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match="path must be that of a regular file"):
+            read(path)
 
 
 def test_rounds_of_any_size_are_numbers(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wakeful import __version__, worlds
+from wakeful import __version__, atomic, worlds
 from wakeful.cli.names import parse
 from wakeful.duels.policy import DuelingPolicy
 from wakeful.inputs import must_be, one_of
@@ -237,7 +237,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
 def _from_file(path: Path, known: list[str]) -> dict[str, Any]:
     """Return the fields of a TOML file."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        with atomic.open_regular(path) as file:
+            found = tomllib.load(file)
     except (ValueError, RecursionError) as problem:  # not TOML, not UTF-8, nested too deeply
         raise ValueError(must_be("--config", "a TOML file", str(path)) + f": {problem}") from None
     plural = {"policy": "policies", "regret": "regrets"}  # as the options are called

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from wakeful import atomic
 from wakeful.duels.pairs import all_pairs, checked_pairs, checked_preferences, checked_size, distinct_pairs
 from wakeful.inputs import must_be, numbers, one_of, real, whole
 from wakeful.numerics.arrays import Floats, Mask
@@ -288,7 +289,9 @@ def _row(name: str, values: Any, rule: str, low: float, high: float) -> tuple[fl
 def _read(path: str | Path) -> list[list[float]]:
     """Return the rows of numbers of a text file; empty lines do not count."""
     rows = []
-    for n, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), start=1):
+    with atomic.open_regular(path) as file:
+        text = file.read().decode("utf-8-sig")
+    for n, line in enumerate(text.splitlines(), start=1):
         try:
             words = line.split(",") if "," in line else line.split()
             rows.append([float(word) for word in words])

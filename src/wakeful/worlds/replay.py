@@ -4,11 +4,13 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from wakeful import atomic
 from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.rounds import checked_awake, checked_numbers, refuse_nobody, refuse_outside
@@ -171,8 +173,8 @@ def _check_cells(rows: int, rounds: int, arms: int, max_cells: int) -> None:
 def _read_csv(path: str | Path) -> tuple[list[Any], ...]:
     """Return the three columns of a text file, as texts."""
     columns: tuple[list[Any], ...] = ([], [], [])
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
+    with atomic.open_regular(path) as file, TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text)
         try:
             header = next(reader, [])
             _check_header(header)
@@ -222,7 +224,7 @@ def _read_parquet(path: str | Path, most_rows: int) -> dict[str, list[Any]]:
 
 def _read_columns(library: Any, path: str, count: Reader, columns: Reader, most_rows: int) -> dict[str, list[Any]]:
     """Return the columns of a Parquet file; whatever a library says of a broken one, it is one sentence."""
-    with open(path, "rb"):  # that there is none is the system's own error
+    with atomic.open_regular(path):  # that there is none is the system's own error
         pass
     try:
         rows: int = count(library, path)

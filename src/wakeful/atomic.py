@@ -128,7 +128,7 @@ def _remove_if_left(part: Path) -> None:
 
 
 def _new_part(folder: Path) -> tuple[Path, int]:
-    """Make an empty file under a name that nobody can guess, locked as long as its writer lives; return both."""
+    """Make an empty file under a random name, locked as long as its writer lives; return its path and handle."""
     while True:
         part = folder / f".wakeful-{secrets.token_hex(16)}.part"
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | NO_LINK, 0o666)

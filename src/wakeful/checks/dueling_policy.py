@@ -57,8 +57,8 @@ def check_dueling_policy(policy: DuelingPolicy, literal: Literal | None = None) 
         policy: an instance of your class
         literal: an independent implementation to compare with, draw by draw: a function of the pairs that may meet
             (T, K, K), preferences (K, K), uniforms (T, 4) and coins (T,) that returns the arms played, (T, 2). Of the
-            uniforms, two belong to each arm: the law's coin and what draws from it; left wins where its coin is below
-            its preference.
+            uniforms, two belong to each arm: the coin of `law` and the number that draws the arm; left wins if the
+            round's coin is below its preference.
 
     >>> from wakeful import Sparring, Uniform
     >>> check_dueling_policy(Sparring(Uniform()))

@@ -1,4 +1,4 @@
-"""The rounds on which `check_policy` tries a policy: exact sums of losses, and three worlds for its bound.
+"""The rounds that `check_policy` plays: with exact sums of losses, and three worlds for stated bounds.
 
 `check_dueling_policy` has as many arms and the same tolerance.
 """
@@ -16,7 +16,7 @@ EXACT = 1e-9  # probabilities that should be equal differ by rounding only
 
 
 def rounds_of(rounds: int, n_arms: int, seed: int) -> tuple[Mask, Floats]:
-    """Return awake sets, nobody's left out, and losses that are multiples of 1/64 (their sums are exact)."""
+    """Return awake sets in which every arm occurs, and losses that are multiples of 1/64 (their sums are exact)."""
     rng = np.random.default_rng([seed, 99])
     awake = rng.random((rounds, n_arms)) < 0.6
     awake[np.arange(rounds), rng.integers(n_arms, size=rounds)] = True
@@ -38,7 +38,7 @@ def _dependent(rng: np.random.Generator) -> tuple[Mask, Floats]:
 
 
 def _switching(rng: np.random.Generator) -> tuple[Mask, Floats]:
-    """The best arm changes after a quarter of the rounds; nobody sleeps."""
+    """The best arm changes after a quarter of the rounds; all arms are awake."""
     losses = np.full((BOUND_ROUNDS, N_ARMS), 0.5)
     losses[: BOUND_ROUNDS // 4, 0] = 0.0
     losses[BOUND_ROUNDS // 4 :, 0], losses[BOUND_ROUNDS // 4 :, 1] = 1.0, 0.0

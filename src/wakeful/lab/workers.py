@@ -132,7 +132,7 @@ def _listen(ear: Any) -> None:
     ends = [ear] if parent is None else [ear, parent.sentinel]
 
     def end() -> None:
-        connection.wait(ends)  # nobody reads what was sent: all workers see it
+        connection.wait(ends)  # the message is not read, so that all workers see it
         os._exit(1)
 
     threading.Thread(target=end, daemon=True).start()

@@ -96,7 +96,7 @@ def write_results(out: Path, found: Mapping[str, Results]) -> list[str]:
 
 
 def manifest(command: Sequence[str], seed: int, quick: bool, **more: Any) -> dict[str, Any]:
-    """Return what somebody needs who wants the same numbers again."""
+    """Return what is needed to get the same numbers again."""
     return {
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "command": list(command),

@@ -1,4 +1,4 @@
-"""Tables with a row for each of T rounds and a column for each of K arms: the checks that all who take them share."""
+"""Checks of (T, K) tables, with a row for each of T rounds and a column for each of K arms."""
 
 from typing import Any
 

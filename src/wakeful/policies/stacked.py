@@ -1,7 +1,7 @@
 """Policies made of copies of one bandit policy: `PerSet` has one for each awake set, `Sparring` one for each side.
 
-Their state holds each field of the inner state once, stacked: row n of it belongs to copy n. Compiled or not, a copy is
-asked and taught through views of its row.
+Their state holds each field of the inner state once, stacked: row n of it belongs to copy n, which is read and changed
+through views of that row.
 """
 
 from collections import namedtuple

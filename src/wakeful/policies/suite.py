@@ -1,4 +1,4 @@
-"""What all suites of public checks share, of policies and of worlds: how checks run, and what a frozen dataclass is.
+"""The common part of all public checks of policies and worlds: a runner, and checks of frozen dataclasses.
 
 They raise `AssertionError` by hand, through `require`, because `python -O` removes `assert`.
 """

@@ -235,7 +235,7 @@ def _sweep(awake: Mask, gains: Floats, order: Ints) -> bool:
     moved = False
     edge = np.empty(n_arms + 1)
     for k in range(n_arms):
-        edge[:] = 0.0  # edge[n]: what arm k gains over whoever stands n-th, on the sets that one decides
+        edge[:] = 0.0  # edge[n]: what arm k gains over the n-th arm, on the sets for which that arm is the first awake
         for s in range(awake.shape[0]):
             if awake[s, k]:
                 n = _place(awake, s, order, k)

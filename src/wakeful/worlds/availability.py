@@ -146,7 +146,7 @@ def _walk(rng: np.random.Generator, now: Mask, sleep: float, wake: float, awake:
     p = np.empty(n_arms)
     for t in range(len(awake)):
         awake[t] = now
-        first, nobody = n_arms, 1.0  # the first awake arm, the probability that nobody is
+        first, nobody = n_arms, 1.0  # the first awake arm, the probability that no arm is awake
         for k in range(n_arms):
             p[k] = 1.0 - sleep if now[k] else wake
             now[k] = rng.random() < p[k]

@@ -1,6 +1,6 @@
-"""What a block of rounds must be: the rules that `simulate` holds every world to, and `check_world` too.
+"""The rules for a block of rounds, which `simulate` and `check_world` check.
 
-All is well in nearly every block, so compiled code looks first; the reason for a refusal is found afterwards.
+Nearly every block is valid, so a compiled check comes first; only if it fails, the reason is looked for.
 """
 
 from typing import Any

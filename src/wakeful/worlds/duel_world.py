@@ -1,6 +1,6 @@
-"""What a world of duels is: which pairs are allowed, who beats whom, and the luck that every policy shares.
+"""The classes of worlds of duels: they say which pairs are allowed and who wins, with the same coins for all policies.
 
-An oblivious world is drawn in blocks of rounds, as bandit worlds are. An adaptive one answers what was played.
+An oblivious world is drawn in blocks of rounds, as bandit worlds are. An adaptive one reacts to what was played.
 """
 
 from abc import ABC, abstractmethod
@@ -15,9 +15,9 @@ from wakeful.worlds.world import AnyWorld, checked_run
 
 
 class DuelBlock(NamedTuple):
-    """T rounds: their pairs and preferences are rows of two tables, since few of them differ.
+    """T rounds, whose masks of pairs and preferences are rows of two tables, since few of them differ.
 
-    The coin of a round decides it whatever is played: left beats right where `coin < preferences[left, right]`.
+    The coin of a round decides the winner: left beats right if `coin < preferences[left, right]`.
     """
 
     pair_sets: Mask  # (N, K, K), each symmetric, with at least one pair
@@ -37,7 +37,7 @@ class AnyDuelWorld(AnyWorld):
 
 
 class DuelWorld(AnyDuelWorld):
-    """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
+    """A source of rounds that does not depend on the learner; subclass it as a frozen dataclass.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class AdaptiveDuelRun(ABC):
 
     @abstractmethod
     def preferences(self) -> Floats:
-        """Return who beats whom how often in this round, (K, K)."""
+        """Return the preferences of this round, (K, K): the probability that row beats column."""
 
     @abstractmethod
     def played(self, arms: Sequence[int]) -> None:
@@ -97,13 +97,13 @@ def checked_rounds(rng: np.random.Generator, rounds: int) -> None:
 
 
 def steady(rng: np.random.Generator, rounds: int, pairs: Mask, preferences: Floats) -> Iterator[DuelBlock]:
-    """Yield rounds in which nothing changes but the coins."""
+    """Yield rounds that differ only in their coins."""
     tables = pairs[np.newaxis], preferences[np.newaxis]
     return drawn(rng, rounds, lambda: tables)
 
 
 def drawn(rng: np.random.Generator, rounds: int, tables: Callable[[], tuple[Mask, Floats]]) -> Iterator[DuelBlock]:
-    """Yield rounds for ever, each with one of the pair sets that `tables` returns for its block, at random.
+    """Yield rounds without end, each with a random one of the pair sets that `tables` returns for its block.
 
     Where `tables` returns as many preference matrices as pair sets, each set has its own; else all have the first.
     """

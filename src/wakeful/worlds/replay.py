@@ -1,4 +1,4 @@
-"""Rounds that are given: arrays, or a log with one row for each awake arm of each round."""
+"""Replay: a world of given rounds, from arrays or from a log with one row for each awake arm of each round."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +49,7 @@ class Replay(World):
     arms: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Keep own copies that nobody can write to."""
+        """Keep read-only copies."""
         awake = checked_awake("awake", self.awake).copy()
         if not len(awake):
             raise ValueError(must_be("awake", "of one or more rounds", self.awake))
@@ -136,7 +136,7 @@ class Replay(World):
         return len(self.awake)
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
-        """Yield the rounds as they are; there is no chance in it."""
+        """Yield the given rounds; nothing is random."""
         checked_run(rng, size)
         return cut(Block(self.awake, self.losses, self.expected), size)
 
@@ -163,7 +163,7 @@ def _check_header(names: Sequence[str]) -> None:
 
 
 def _check_cells(rows: int, rounds: int, arms: int, max_cells: int) -> None:
-    """Refuse a log that is small itself and large as a table of rounds and arms."""
+    """Raise an error for a log that is small but would be a very large table of rounds and arms."""
     most = max(whole("max_cells", max_cells, CELLS_RULE, 1), ROW_CELLS * rows)
     if rounds * arms > most:
         rule = f"of at most {most:,} cells, rounds times arms (max_cells raises the limit)"

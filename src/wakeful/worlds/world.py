@@ -1,7 +1,7 @@
-"""What a world is: a source of awake sets and losses that every policy plays alike.
+"""The classes of worlds: sources of awake sets and losses, the same for every policy.
 
-An oblivious world does not look at the learner. It is drawn in blocks of rounds: `blocks(rng, size)` first draws
-what the world of this run is made of, then yields `Block`s. An adaptive world answers the learner's probabilities.
+An oblivious world does not depend on the learner. It is drawn in blocks of rounds: `blocks(rng, size)` first draws the
+parameters of this run, then yields `Block`s. An adaptive world sees the learner's probabilities and reacts to them.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from wakeful.numerics.arrays import Floats, Mask
 class Block(NamedTuple):
     """Some rounds: the awake arms, the losses of all arms, and their expected losses given the awake set."""
 
-    awake: Mask  # (size, K), somebody in every row
+    awake: Mask  # (size, K), at least one arm in every row
     losses: Floats  # (size, K), in [0, 1] where awake
     expected: Floats | None = None  # (size, K), or None where the world does not know
 
@@ -34,7 +34,7 @@ class AnyWorld(ABC):
 
 
 class World(AnyWorld):
-    """A source of rounds that does not look at the learner; subclass it as a frozen dataclass.
+    """A source of rounds that does not depend on the learner; subclass it as a frozen dataclass.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class AdaptiveRun(ABC):
 
     @abstractmethod
     def losses(self, probabilities: Floats) -> Floats:
-        """Return the losses of this round, given the law from which the learner is about to draw."""
+        """Return the losses of this round, given the probabilities from which the learner is about to draw."""
 
 
 class AdaptiveWorld(AnyWorld):
@@ -100,7 +100,7 @@ def forever(draw: Callable[[], Block]) -> Iterator[Block]:
 
 
 def cut(rounds: Block, size: int) -> Iterator[Block]:
-    """Yield all `rounds` in blocks of `size`, as copies: whoever gets one may change it."""
+    """Yield all `rounds` in blocks of `size`, as copies, which the caller may change."""
     for start in range(0, len(rounds.awake), size):
         part = slice(start, start + size)
         expected = None if rounds.expected is None else rounds.expected[part].copy()

@@ -48,3 +48,10 @@ def test_a_test_that_hangs_fails_in_time(tmp_path: Path) -> None:
 
 def test_every_test_has_a_time_limit(request: pytest.FixtureRequest) -> None:
     assert 0 < float(request.config.getini("timeout")) <= 600
+
+
+def test_every_child_is_started_where_its_end_is_seen_to() -> None:
+    """`Popen` as a context manager waits for a child, for ever if need be; `running` and `browser` kill it."""
+    here = Path(__file__).parent
+    starting = {path.name for path in here.rglob("*.py") if "subprocess.Popen(" in path.read_text(encoding="utf-8")}
+    assert starting - {Path(__file__).name} == {"processes.py", "browser.py"}

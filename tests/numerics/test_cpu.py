@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import duel_cases
 import policy_cases
 from cpu_digests import digests, one_of_each
+from processes import running
 
 OLD_CPU = {
     "NUMBA_CPU_NAME": "generic",  # compiled code without fused multiply-add, two numbers at a time
@@ -24,7 +24,7 @@ OLD_CPU = {
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
 def test_an_old_cpu_plays_the_same() -> None:
     script = Path(__file__).parent.parent / "cpu_digests.py"
-    with subprocess.Popen([sys.executable, script], env={**os.environ, **OLD_CPU}, stdout=subprocess.PIPE) as old:
+    with running(str(script), env={**os.environ, **OLD_CPU}, stdout=subprocess.PIPE) as old:
         here = digests()
         found = json.loads(old.communicate()[0])
     assert {name for name in here if here[name] != found[name]} == set()

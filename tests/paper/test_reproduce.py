@@ -20,7 +20,7 @@ from wakeful import atomic, cli, worlds
 from wakeful.lab.results import Results
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
-from wakeful.paper.experiments import experiments, sparring
+from wakeful.paper.experiments import Experiment, experiments, sparring
 from wakeful.paper.progress import Bars, Lines
 
 SMALL = ["reproduce", "--quick", "--runs", "2", "--only", "dependent", "--only", "figure-5"]
@@ -326,3 +326,36 @@ def test_duel_regrets_are_the_reference_values(
     for name, (mean, deviation) in zip(sparring(), values, strict=True):
         margin = 4.0 * deviation * math.sqrt(1.0 / fewer + 1.0 / reference)
         assert abs(found.final("dueling", name).mean() - mean) < margin, name
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in experiments() if one.figure.startswith("figure-")], ids=lambda one: one.id
+)
+def test_the_source_of_every_setting_is_named(one: Experiment) -> None:
+    """Rounds stand in the authors' code alone; of runs the paper says 50 for figures 2 and 3, and 5 for figure 4."""
+    assert f"The {one.rounds:,} rounds of a full run are from the authors' code" in one.text
+    runs = {
+        "figure-4": "caption, which says 5 runs; a full run has 50",
+        "figure-5": "Nor does it give a number of runs",
+    }
+    assert runs.get(one.figure, "") in one.text
+
+
+def test_no_setting_is_called_the_paper_s_that_is_not(report: Path) -> None:
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert "The policies are the paper" in page
+    assert "settings are the paper" not in page
+    assert "constant 8 is from the authors" in page
+
+
+def test_help_names_everything_that_only_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "2000")  # no name is broken at its hyphen
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "as in the paper: 50" not in said
+    words = set(said.translate(str.maketrans(",;.()", "     ")).split())
+    missing = {name for name in reproduce.names() if name not in words}
+    assert missing == {"figure-2", "figure-3", "figure-4"}, "from figure-1 to figure-5"

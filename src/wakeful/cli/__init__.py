@@ -100,13 +100,14 @@ def _add_reproduce(commands: Any) -> None:
         description="Run every experiment of the paper, judge its claims, and write a report. Started again with the "
         "same --out after a stop, it continues where it stopped.",
         epilog="For --only: figure-1 to figure-5; stochastic, dependent, rock-paper-scissors, random-dependence, "
-        "random-games, duels-4, duels-30, categories; dependent-long, theorem-1, theorem-2, adversarial, relations, "
-        "line-12, nash.",
+        "random-games, duels-4, duels-30, categories; dependent-long, theorem-1 (theorem-1-dependent, "
+        "theorem-1-switching, remark-3), adversarial, theorem-2 (duels-awake, path), groups; relations, line-12, nash, "
+        "facts.",
     )
     run.set_defaults(command=_reproduce)
     run.add_argument("--out", metavar="DIR", default="wakeful-report", help="folder of the report (wakeful-report)")
     run.add_argument("--quick", action="store_true", help="fewer runs, shorter horizons: for a look, not a citation")
-    run.add_argument("--runs", metavar="N", help="runs of every experiment (as in the paper: 50)")
+    run.add_argument("--runs", metavar="N", help="runs of every experiment (for figures 2 to 5: 50)")
     run.add_argument("--seed", metavar="N", default=0, help="seed of everything (0)")
     run.add_argument("--only", action="append", default=[], metavar="FIGURE", help="a figure or experiment; many times")
     run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")

@@ -13,7 +13,6 @@ from wakeful.lab.simulate import AnyPolicy
 from wakeful.paper.group_duels import GroupDuels
 
 RUNS = 50  # as the paper says of figures 2 and 3; the caption of figure 4 says 5
-ROUNDS_FROM = "The number of rounds is that of the authors' code; the paper gives none."
 PAPER_REGRETS = ("policy", "external", "internal", "ordering")
 
 # Labels: the paper's policies have the paper's names, all others are called by the code that makes them.
@@ -88,9 +87,14 @@ def experiments() -> tuple[Experiment, ...]:
     return (*_bandits(), *_duels(), *_beyond())
 
 
+def _rounds_from(rounds: int) -> str:
+    """Return where the number of rounds at full size comes from."""
+    return f"The {rounds:,} rounds of a full run are from the authors' code; the paper gives no number."
+
+
 def _bandit(id: str, figure: str, title: str, world: Any, rounds: int, quick_runs: int, text: str) -> Experiment:
     """Return an experiment of the paper with sleeping arms: its three policies and our three."""
-    said = f"{text} {ROUNDS_FROM}"
+    said = f"{text} {_rounds_from(rounds)}"
     return Experiment(id, figure, title, said, world, rounds, RUNS, (rounds, quick_runs), PAPERS | OURS)
 
 
@@ -124,7 +128,7 @@ def _bandits() -> Iterator[Experiment]:
         500,
         20,
         "The game on the awake actions, against an opponent who plays the Nash equilibrium of each sub-game. Losses "
-        "are 0, 1/2 and 1.",
+        "are 0, 1/2 and 1, as in the authors' code; the paper's payoffs are -1, 0 and 1.",
     )
     yield _bandit(
         "random-dependence",
@@ -143,7 +147,8 @@ def _bandits() -> Iterator[Experiment]:
         5_000,
         12,
         "A random symmetric game of ten actions and four awake sets, drawn anew for each run, against an opponent who "
-        "plays the Nash equilibrium of each sub-game. Losses are the game's own (no coin is tossed).",
+        "plays the Nash equilibrium of each sub-game. Payoffs are from U(0, 1), and losses are the payoffs themselves, "
+        "as in the authors' code; in the paper payoffs are from U(-1, 1), and losses are 0 or 1.",
     )
 
 
@@ -155,7 +160,7 @@ def _non_repeating(n_arms: int, quick: tuple[int, int], *ours: str) -> Experimen
         title=f"Duels of different arms, K = {n_arms}",
         text=f"{n_arms} arms with utilities from U(1, 50), drawn anew for each run; i beats j with probability "
         "u_i / (u_i + u_j). All are awake, the two arms of a duel must differ. K is that of the figure's caption, "
-        f"which says 5 runs where we have more; U(1, 50) is from the authors' code. {ROUNDS_FROM}",
+        f"which says 5 runs; a full run has {RUNS}. U(1, 50) is from the authors' code. {_rounds_from(50_000)}",
         world=worlds.UtilityDuels(n_arms=n_arms),
         rounds=50_000,
         runs=RUNS,
@@ -175,7 +180,7 @@ def _duels() -> Iterator[Experiment]:
         title="Duels, categories",
         text="Four arms, one of them at random asleep, and utilities that depend on who sleeps: (1, 2, 3, 4) moved as "
         "many places as the sleeper's number. The arms of a duel must differ. K = 4 is from the authors' code. "
-        f"{ROUNDS_FROM}",
+        f"{_rounds_from(50_000)} Nor does it give a number of runs; a full run has {RUNS}.",
         world=worlds.CategoryDuels(n_arms=4),
         rounds=50_000,
         runs=RUNS,

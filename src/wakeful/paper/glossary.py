@@ -108,13 +108,13 @@ TERMS = (
 )
 MEANS = {
     SI: "the paper's SI-EXP3 as in its experiments",
-    UCB: "the paper's S-UCB",
+    UCB: "the paper's S-UCB; its constant 8 is from the authors' code",
     EXP3G: "the paper's S-EXP3",
     IX: "our default: SI-EXP3 with a rate chosen by measurement and implicit exploration",
     PER_SET: "one S-UCB for each awake set",
     SB: "exponential weights for external regret (of the kind of Nguyen and Mehta 2024)",
     SP_SI: "the paper's Sparring SI-EXP3 as in its experiments",
-    SP_UCB: "the paper's Sparring S-UCB",
+    SP_UCB: "the paper's Sparring S-UCB; its constant 8 is from the authors' code",
     SP_IX: "two of our default, one on each side",
     STABLE: "our policy for any set of pairs",
     PRINTED: "SI-EXP3 with the rate that Theorem 1 prints",

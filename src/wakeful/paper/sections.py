@@ -111,7 +111,7 @@ def _paper_figure(name: str, title: str, shown: list[Experiment], findings: Find
             name,
             f"The paper's figure: {_shows(items, notion, papers)}",
             _alt(items, notion, papers),
-            f"The policies and settings are the paper's. {panels}. {LEGEND}",
+            f"The policies are the paper's. {panels}. {LEGEND}",
             several,
         ),
         Picture(

@@ -15,7 +15,7 @@ from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import set_frozen
 from wakeful.worlds.duel_world import DuelBlock, DuelWorld, checked_rounds, drawn, steady
 
-LOW, HIGH = 1.0, 50.0  # between which utilities are drawn, as in the paper's experiments
+LOW, HIGH = 1.0, 50.0  # between which utilities are drawn, as in the authors' code
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pytest
 import wakeful as wk
 from wakeful.numerics import compile as compiling
 from wakeful.numerics import compile_cache
-from wakeful.numerics.fingerprint import say_once
+from wakeful.numerics.fingerprint import said
 
 REPORT = """
 import json, time, wakeful as wk
@@ -105,7 +105,7 @@ def test_without_a_writable_folder_code_is_compiled_anew(
         raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr(compile_cache, "CompileResultCacheImpl", refuse)
-    say_once.cache_clear()
+    said.clear()
     assert compiling.bind(add, "add", True)(1.0, 2.0) == 3.0
     assert "cannot be kept on disk" in caplog.text
 

@@ -14,7 +14,7 @@ import pytest
 
 from wakeful.numerics import compile as compiling
 from wakeful.numerics import compile_cache
-from wakeful.numerics.fingerprint import say_once
+from wakeful.numerics.fingerprint import said
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
 
@@ -108,9 +108,9 @@ def add(a: float, b: float) -> float:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where compiled code is kept in this test."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    say_once.cache_clear()
+    said.clear()
     yield tmp_path
-    say_once.cache_clear()
+    said.clear()
 
 
 def added() -> tuple[float, int]:
@@ -130,6 +130,14 @@ def test_damaged_files_are_compiled_again(folder: Path, caplog: pytest.LogCaptur
         path.write_bytes(contents)
         assert added() == (3.0, 0)
         assert added() == (3.0, 1)
+    assert caplog.text.count("cannot be used") == 1
+
+
+def test_trouble_with_several_files_is_said_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        assert [compiling.bind(add, name, True)(1.0, 2.0) for name in ("one", "two")] == [3.0, 3.0]
+        for path in folder.rglob("*.wakeful"):
+            path.write_bytes(b"")
     assert caplog.text.count("cannot be used") == 1
 
 

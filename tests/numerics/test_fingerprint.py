@@ -19,7 +19,7 @@ import pytest
 import wakeful as wk
 from wakeful.lab.unit import Unit
 from wakeful.numerics import compile, sources
-from wakeful.numerics.fingerprint import fingerprint, say_once
+from wakeful.numerics.fingerprint import fingerprint, said
 from wakeful.numerics.sources import NotIdentifiedError
 from wakeful.worlds import Dependent, Stochastic
 
@@ -229,7 +229,7 @@ def test_an_edit_of_the_command_line_the_plots_or_the_paper_does_not(package: Pa
 def test_a_file_that_was_changed_after_it_was_imported_is_not_the_code_that_runs(
     package: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    say_once.cache_clear()
+    said.clear()
     before = key()
     edit(package / "numerics" / "stationary.py")
     sources.our_code.cache_clear()
@@ -314,7 +314,7 @@ class Locked(Stochastic):
 def test_what_cannot_be_identified_is_not_stored_and_a_warning_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    say_once.cache_clear()
+    said.clear()
     with caplog.at_level(logging.WARNING, logger="wakeful"):
         for _ in range(2):
             found = wk.simulate(wk.Uniform(), Locked(3), rounds=20, runs=2, store=tmp_path, jobs=1)

@@ -70,7 +70,7 @@ class Unit:
         try:
             return fingerprint(run_unit, np, *(getattr(self, field.name) for field in fields(self)))[:32]
         except NotIdentifiedError as problem:
-            say_once(f"results of {self.policy!r} in {self.world!r} are not stored: {problem}")
+            say_once(f"results of {self.policy!r} in {self.world!r} are not stored", problem)
             return None
 
 

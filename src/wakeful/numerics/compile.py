@@ -76,9 +76,9 @@ def _keep(compiled: Any, template: Any, name: str) -> None:
         compiled.foreign = user_kernels(compiled.bound)
         compiled._cache = CompileCache(compiled.py_func)
     except NotIdentifiedError as problem:
-        say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again: {problem}")
+        say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again", problem)
     except (RuntimeError, OSError) as problem:
-        say_once(f"compiled code cannot be kept on disk, so every process compiles it again: {problem}")
+        say_once("compiled code cannot be kept on disk, so every process compiles it again", problem)
 
 
 def may_cache(function: Any) -> bool:

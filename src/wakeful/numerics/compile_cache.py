@@ -49,7 +49,7 @@ class CompileCache(_Cache):
                 return None
             return self._form.rebuild(target_context, pickle.loads(_read(path)))
         except Exception as problem:  # if the cache cannot be read, the code is compiled again
-            say_once(f"compiled code on disk cannot be used, so some is compiled again: {problem}")
+            say_once("compiled code on disk cannot be used, so some is compiled again", problem)
             return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
@@ -59,7 +59,7 @@ class CompileCache(_Cache):
                 self._form.locator.ensure_cache_path()
                 _write(self._path(sig, result.codegen), serialize.dumps(self._form.reduce(result)))
         except Exception as problem:  # the code works, whether it can be written or not
-            say_once(f"compiled code cannot be kept on disk, so every process compiles it again: {problem}")
+            say_once("compiled code cannot be kept on disk, so every process compiles it again", problem)
 
     def enable(self) -> None:
         """Look for files, and write them."""

@@ -57,10 +57,14 @@ def _walked(values: tuple[Any, ...]) -> "_Walk":
     return walk
 
 
-@cache
-def say_once(message: str) -> None:
-    """Log a warning, the first time only."""
-    log.warning(message)
+said: set[str] = set()  # warnings that were given
+
+
+def say_once(message: str, problem: object) -> None:
+    """Log a warning with the first problem that it is about; later ones, of other files perhaps, are not told."""
+    if message not in said:
+        said.add(message)
+        log.warning("%s: %s", message, problem)
 
 
 class _Walk:

@@ -1,4 +1,4 @@
-"""Whether a policy plays the same without the compiler, which also shows an index that leaves its array."""
+"""Plays a policy without the compiler, to compare; an index beyond the end of an array is then an error."""
 
 import importlib
 import json

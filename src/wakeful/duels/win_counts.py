@@ -1,4 +1,4 @@
-"""Dueling policies that keep one count for each ordered pair of arms: how often the one beat the other.
+"""The common part of dueling policies that count how often each arm beat each other arm.
 
 All of them look only at pairs that may be played, and all choose a champion first and then whom it meets. Of a battle,
 every arm after the champion is chosen as the challenger of a duel is, among those that are left.

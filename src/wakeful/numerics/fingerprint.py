@@ -33,7 +33,7 @@ WRAPPERS = (property, staticmethod, classmethod, cached_property)
 
 
 def fingerprint(*values: Any) -> str:
-    """Return 64 hexadecimal digits that `values` share only with values that do the same.
+    """Return 64 hexadecimal digits that are equal only for values that do the same.
 
     >>> fingerprint([1.0, "a"]) == fingerprint([1.0, "a"]) != fingerprint([1.0 + 2**-52, "a"])
     True
@@ -42,7 +42,7 @@ def fingerprint(*values: Any) -> str:
 
 
 def user_kernels(*values: Any) -> list[Any]:
-    """Return the kernels that `values` reach, but for ours."""
+    """Return the kernels that `values` use, except those of Wakeful."""
     return [found for found in _walked(values).alive if hasattr(found, "stats") and not is_ours(found.__module__)]
 
 
@@ -131,7 +131,7 @@ class _Walk:
         add(value)
 
     def compound(self, value: Any) -> None:
-        """Add something that may hold itself."""
+        """Add something that may contain itself."""
         if type(value) is list:
             self.each("list", value)
         elif type(value) is dict:

@@ -1,8 +1,8 @@
-"""Where code comes from: a package that is told apart by its version, a file of ours, or a user's own code.
+"""Identifies where code comes from: a library by its version, a file of Wakeful by its text, or a user's own code.
 
-A file of ours is told apart by its text and the text of every file of ours that it imports, directly or not. So the
-results of a policy depend on the files it needs, and never on the command line, the plots or the paper. A file that was
-changed after this process imported the package says nothing of the code that runs here, and is refused.
+A file of Wakeful is identified by its text and the text of every file of Wakeful that it imports, directly or not. So
+the results of a policy depend on the files it needs, and never on the command line, the plots or the paper. A file that
+was changed after this process imported the package says nothing of the code that runs here, and is refused.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+({PACKAGE}[\w.]*)(?:[ \t]+im
 
 
 class NotIdentifiedError(TypeError):
-    """A value, or code, that cannot be told apart from others like it."""
+    """A value, or code, that cannot be identified."""
 
 
 def is_ours(module: str) -> bool:
@@ -46,7 +46,7 @@ def our_code(module: str) -> str:
 
 
 def digest(*parts: bytes) -> str:
-    """Return a digest of several strings of bytes, which no other such list has."""
+    """Return a digest of several byte strings; different lists have different digests."""
     found = hashlib.sha256()
     for part in parts:
         found.update(len(part).to_bytes(8, "little") + part)
@@ -55,7 +55,7 @@ def digest(*parts: bytes) -> str:
 
 @cache
 def library(module: str) -> str | None:
-    """Return what tells the library of a module apart from its other versions, or None for a user's own code."""
+    """Return the name and version of the library of a module, or None for a user's own code."""
     top = module.partition(".")[0]
     if top == "builtins" or top in sys.builtin_module_names:
         return f"Python {sys.version}"

@@ -1,4 +1,4 @@
-"""Formulas in text, found and written as MathML: `2 sqrt(T log K)` is typed, a root sign is seen.
+"""Finds formulas in text and writes them as MathML: `2 sqrt(T log K)` becomes a root sign.
 
 Claims and captions are plain text, for terminals and JSON too. Here a small parser walks through such a text. What it
 can read as a formula, and what cannot be English, becomes a `<math>` element; all other text is left alone.

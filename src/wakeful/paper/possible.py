@@ -1,4 +1,4 @@
-"""The most regret that any policy can have in a world: a bound that is not below it cannot fail there."""
+"""The largest regret that any policy can have in a world; a bound above it cannot be tested there."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Learning rates: every schedule is a number divided by the square root of something counted.
+"""Learning rates: every schedule is a number divided by the square root of a count.
 
 eta_t = numerator / sqrt(count_t),  count_t = 1, rounds, awake arms so far, or the current epoch's length
 """

@@ -1,4 +1,4 @@
-"""Worlds, which say what arms are awake and what they lose: the paper's, adversaries, games, logs, duels."""
+"""Worlds, which say which arms are awake and what they lose: the paper's, adversaries, games, logs, duels."""
 
 from wakeful.worlds.adversaries import Drifting, Spiteful, SwitchingBest
 from wakeful.worlds.availability import Cycling, LossDependentSleep, MarkovSleep

@@ -17,7 +17,7 @@ print(*set(sys.modules) - before)
 """
 ROOMS = {f"wakeful.{room}" for room in ("worlds", "regret", "checks", "lab", "paper", "cli")}
 LIBRARIES = {
-    "concurrent.futures",
+    "concurrent.futures.process",
     "multiprocessing",
     "subprocess",
     "asyncio",

@@ -1,6 +1,5 @@
 """`wakeful reproduce` from end to end, small: whole, resumed, refused; and duels at their reference values."""
 
-import io
 import json
 import math
 import os
@@ -21,7 +20,6 @@ from wakeful.lab.results import Results
 from wakeful.paper import folder, reproduce
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART
 from wakeful.paper.experiments import Experiment, experiments, sparring
-from wakeful.paper.progress import Bars, Lines
 
 SMALL = ["reproduce", "--quick", "--runs", "2", "--only", "dependent", "--only", "figure-5"]
 FIELDS = {"id", "where", "claim", "measured", "verdict", "reason", "numbers", "kind"}
@@ -247,54 +245,6 @@ def test_names_of_figures_and_experiments() -> None:
         "duels-30": (50_000, 50, 30),
         "categories": (50_000, 50, 4),
     }
-
-
-class Bar:
-    """Enough of a progress bar."""
-
-    def __init__(self) -> None:
-        self.n, self.total, self.shown = 0.0, 1.0, ""
-
-    def reset(self, total: float) -> None:
-        self.n, self.total = 0.0, total
-
-    def set_description_str(self, name: str) -> None:
-        self.shown = name
-
-    def update(self, by: float) -> None:
-        self.n += by
-
-
-def test_bars_move_together_and_end_together() -> None:
-    overall, current = Bar(), Bar()
-    shown = Bars(overall, current)
-    with shown.part("one", 30) as move:
-        assert move is not None
-        move(1, 2)
-        assert (overall.n, current.n, current.total, current.shown) == (15.0, 1.0, 2.0, "one")
-    assert overall.n == 30.0
-    with shown.part("two", 10):
-        pass
-    assert overall.n == 40.0
-    with Bars().part("three", 5) as nothing:
-        assert nothing is None
-
-
-def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
-    now, stream = iter([0.0, 0.0, *range(0, 40, 4)]), io.StringIO()
-    shown = Lines(40, stream, every=10.0, clock=lambda: next(now))
-    with shown.part("one", 30) as move:
-        assert move is not None
-        for done in range(1, 7):
-            move(done, 6)
-    with shown.part("two", 10):
-        pass
-    assert stream.getvalue().splitlines() == [
-        "wakeful reproduce:   0 % after 0 s, now one",
-        "wakeful reproduce:  38 % after 12 s, now one",
-        "wakeful reproduce:  75 % after 24 s, now one",
-        "wakeful reproduce: 100 % after 36 s, now two",
-    ]
 
 
 def test_progress_is_told_where_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,9 +3,15 @@
 import ast
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from wakeful import worlds
+from wakeful.duels.policy import DuelingPolicy
 from wakeful.inputs import did_you_mean, must_be
+from wakeful.lab.simulate import DUELS
+from wakeful.policies.policy import Policy
+from wakeful.policies.spec import subclasses
 
 LONGEST = 1000  # letters of a description
 
@@ -70,3 +76,18 @@ def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str
             raise
         reason = str(problem).replace(f"{shown}.__init__() ", "").replace("__init__() ", "")
         raise TypeError(must_be(what, f"{shown} with arguments that it takes", text) + f": {reason}") from None
+
+
+def known_policies() -> dict[str, type]:
+    """Return our policies, of bandits and of duels, by name."""
+    found = (*subclasses(Policy), *subclasses(DuelingPolicy))
+    return {cls.__name__: cls for cls in found if cls.__module__.startswith("wakeful.")}
+
+
+def known_worlds() -> dict[str, type]:
+    """Return our worlds that a text can describe, by name."""
+    found = {name: getattr(worlds, name) for name in worlds.__all__}
+    kinds = (worlds.World, worlds.AdaptiveWorld, *DUELS)
+    plain = {n: c for n, c in found.items() if isinstance(c, type) and issubclass(c, kinds) and is_dataclass(c)}
+    free = {n: c for n, c in plain.items() if issubclass(c, DUELS)}  # scores and matrices of duels can be typed
+    return free | {n: c for n, c in plain.items() if all(f.default is not MISSING for f in fields(c))}

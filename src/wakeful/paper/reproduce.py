@@ -10,12 +10,12 @@ from typing import Any
 
 from wakeful.inputs import one_of, whole
 from wakeful.lab import plots
+from wakeful.lab.progress import Shown, bars
 from wakeful.lab.results import Results
 from wakeful.paper import evidence, facts, folder, line_twelve, nash, report
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import Claim, Section, counted
 from wakeful.paper.experiments import RUNS, experiments
-from wakeful.paper.progress import Shown, bars
 from wakeful.paper.sections import drawn
 from wakeful.paper.settings import Progress, Settings
 
@@ -78,7 +78,7 @@ def reproduce(
     settings = Settings(seed, quick, runs, jobs, executor, place / folder.WORK)
     began = time.perf_counter()
     weights = {name: _weight(settings, name) for name in (*chosen, DRAWING)}
-    with bars(sum(weights.values()), quiet) as shown:
+    with bars("wakeful reproduce", sum(weights.values()), quiet) as shown:
         findings, seconds = _found(settings, {name: weights[name] for name in chosen}, shown)
         claims = judged(findings, quick)
         with shown.part(DRAWING, weights[DRAWING]) as move:

@@ -32,7 +32,7 @@ class Fault(NamedTuple):
 FAULTS = {
     "changeable": Fault(broken.Thawed, check_is_data, "a policy must be a frozen dataclass"),
     "misprinted": Fault(lambda: broken.Misprinted(0.25), check_is_data, "eval(repr(policy)) must be the policy"),
-    "unhashed": Fault(broken.Unhashed, check_is_data, "equal policies must have equal hashes"),
+    "unhashed": Fault(broken.Unhashed, check_is_data, "an equal policy must have an equal hash"),
     "nested": Fault(broken.Nested, check_is_data, "JSON must bring it back", alone=False),
     "local": Fault(broken.local_policy, check_is_data, "must be defined at the top of a module", alone=False),
     "a list": Fault(broken.Listed, suite.check_state, "a state must be a named tuple, got [array", alone=False),

@@ -40,7 +40,7 @@ FAULTS = {
         lambda: broken.Misprinted(0.25), suite.check_is_data, "eval(repr(policy)) must be the policy, got Misprinted()"
     ),
     "unprinted": Fault(broken.Unprinted, suite.check_is_data, "invalid syntax"),
-    "unhashed": Fault(broken.Unhashed, suite.check_is_data, "equal policies must have equal hashes"),
+    "unhashed": Fault(broken.Unhashed, suite.check_is_data, "an equal policy must have an equal hash"),
     "nested": Fault(broken.Nested, suite.check_is_data, "JSON must bring it back", alone=False),
     "local": Fault(broken.local_policy, suite.check_is_data, "must be defined at the top of a module", alone=False),
     "a list": Fault(broken.Listed, suite.check_state, "a state must be a named tuple, got [array", alone=False),

@@ -23,17 +23,16 @@ def run_checks(what: str, subject: Any, checks: Iterable[Callable[[Any], None]])
 
 def require_frozen(what: str, subject: Any) -> None:
     """Raise unless `subject` is a frozen dataclass."""
-    rule = f"a {what} must be a frozen dataclass"
-    require(is_dataclass(subject), rule)
+    require(is_dataclass(subject), f"a {what} must be a dataclass")
     names = [field.name for field in fields(subject)]
     try:
         setattr(subject, names[0] if names else "anything", None)
     except FrozenInstanceError:
         return
-    raise AssertionError(rule)
+    raise AssertionError(f"a {what} must be a frozen dataclass")
 
 
 def require_equal_copy(what: str, subject: Any, copy: Any) -> None:
     """Raise unless `copy`, which the printed form of `subject` evaluates to, is equal to it, with an equal hash."""
     require(copy == subject, f"eval(repr({what})) must be the {what}, got {copy!r}")
-    require(hash(copy) == hash(subject), f"equal objects must have equal hashes, got {copy!r} and {subject!r}")
+    require(hash(copy) == hash(subject), f"an equal {what} must have an equal hash")

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import sys
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,12 @@ from wakeful.duels.policy import step
 from wakeful.worlds import UtilityDuels
 
 ROUNDS, ARMS = 400, 6
+OLD_CPU = {
+    "NUMBA_CPU_NAME": "generic",  # compiled code without fused multiply-add, two numbers at a time
+    "NUMBA_CPU_FEATURES": "",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable,-FMA_Usable",  # the C library's exp and log
+    "OPENBLAS_CORETYPE": "Prescott",  # products of matrices
+}
 
 
 def one_of_each(cases: Any) -> dict[str, Any]:
@@ -48,11 +56,13 @@ def digest(*arrays: Any) -> str:
     return hashlib.sha256(b"".join(np.asarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
-def digests() -> dict[str, str]:
-    """What each policy of the package plays on this CPU."""
-    found = {name: played(policy) for name, policy in one_of_each(policy_cases.CASES).items()}
-    return found | {name: duelled(policy) for name, policy in one_of_each(duel_cases.CASES).items()}
+def digests(names: Collection[str] = ()) -> dict[str, str]:
+    """What the policies of these classes, by default of every class of the package, play on this CPU."""
+    bandits, duels = one_of_each(policy_cases.CASES), one_of_each(duel_cases.CASES)
+    wanted = names or {*bandits, *duels}
+    found = {name: played(policy) for name, policy in bandits.items() if name in wanted}
+    return found | {name: duelled(policy) for name, policy in duels.items() if name in wanted}
 
 
 if __name__ == "__main__":
-    print(json.dumps(digests()))
+    print(json.dumps(digests(sys.argv[1:])))

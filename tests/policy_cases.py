@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from reference import auto
 from reference import policies as literal
 from wakeful import (
+    Auto,
     FixedOrdering,
     OrderingExp4,
     PerSet,
@@ -27,6 +29,9 @@ class Case(NamedTuple):
 
 
 CASES = (
+    Case(Auto(), auto.Auto),
+    Case(Auto(max_sets=3), lambda K: auto.Auto(K, 3)),
+    Case(Auto(max_sets=8, guard=0.25), lambda K: auto.Auto(K, 8, 0.25)),
     Case(SIExp3(), lambda K: literal.SIExp3(K, "anytime", 0.0625)),
     Case(SIExp3(eta=0.2, exploration=0.0), lambda K: literal.SIExp3(K, 0.2)),
     Case(SIExp3(eta="sqrt", exploration=0.0), lambda K: literal.SIExp3(K, "sqrt")),

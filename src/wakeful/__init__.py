@@ -15,6 +15,7 @@ from wakeful.duels.sparring import Sparring
 from wakeful.duels.stable_pair import StablePair
 from wakeful.duels.uniform_pairs import UniformPairs
 from wakeful.numerics.stationary import stationary
+from wakeful.policies.auto import Auto
 from wakeful.policies.decision import Decision
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.orderings import FixedOrdering, OrderingExp4
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Auto",
     "Bandit",
     "Decision",
     "DoubleThompson",

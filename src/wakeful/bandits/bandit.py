@@ -11,6 +11,7 @@ from wakeful.bandits.arms import AT_HAND, Awake, listed
 from wakeful.bandits.learner import Learner, checked_uniform, copied
 from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.policies.auto import Auto
 from wakeful.policies.decision import Decision, new_decision
 from wakeful.policies.kernels import COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN
 from wakeful.policies.policy import (
@@ -56,11 +57,12 @@ class Bandit(Learner[Policy]):
 
     def __init__(
         self,
-        policy: Policy,
-        arms: int | Iterable[Hashable],
+        policy: Policy | None = None,
+        arms: int | Iterable[Hashable] | None = None,
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
-        super().__init__(a_policy(policy), arms, seed)
+        policy = Auto() if policy is None else policy
+        super().__init__(a_policy(policy), arms, seed)  # type: ignore[arg-type]  # None is refused there
         self._law: Callable[..., bool] | None
         self._choose: Callable[..., tuple[int, float, float]] | None
         self._admit: Callable[..., int] | None

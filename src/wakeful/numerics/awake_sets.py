@@ -5,18 +5,21 @@ import numpy as np
 from wakeful.numerics.arrays import Ints, Mask
 from wakeful.numerics.compile import kernel
 
+LONGEST = 1 << 62  # rows: more than any table has
+
 
 @kernel
-def find(sets: Mask, counts: Ints, awake: Ints) -> int:
+def find(sets: Mask, counts: Ints, awake: Ints, reach: int = LONGEST) -> int:
     """Return the row of `sets` that holds `awake`, else an empty row (its count is 0), else -1 (the table is full).
 
-    The hash depends on the awake arms alone, so a table stays valid when arms are added.
+    The hash depends on the awake arms alone, so a table stays valid when arms are added. At most `reach` rows are
+    looked at: a small number makes a set that a full table does not hold cost little.
     """
     capacity = counts.size
     key = 7
     for k in awake:
         key = (key * 31 + k + 1) & 0x7FFFFFFF
-    for step in range(capacity):
+    for step in range(min(reach, capacity)):
         row = (key + step) % capacity
         if counts[row] == 0 or _holds(sets[row], awake):
             return row

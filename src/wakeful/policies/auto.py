@@ -1,0 +1,190 @@
+"""Auto: the policy to start with; the data decide what to pool over awake sets and what to forget. `docs/auto.md`."""
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from wakeful.inputs import real, whole
+from wakeful.numerics.arrays import Floats, Ints
+from wakeful.numerics.awake_sets import find
+from wakeful.numerics.compile import kernel
+from wakeful.numerics.exponentials import exp, log
+from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, Guard, guard_bound, guard_law, guard_learn, no_guard
+from wakeful.policies.kernels import Kernels
+from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, Records, add_loss, no_records, read_set
+from wakeful.policies.spec import set_frozen
+from wakeful.policies.state_ranges import NOTHING, Range, Ranges
+
+GREED = 4.0  # how many times the evidence against an arm counts, as long as it is little
+BEND = 4.0  # of that product, with two arms: beyond, more evidence counts once
+SHARPNESS = 2.0  # how many times the evidence for a reading counts
+NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
+
+AutoState: Any = namedtuple("AutoState", (*Records._fields, *Guard._fields))  # type: ignore[misc]
+
+
+class Belief(NamedTuple):
+    """What `Auto` believes of the world, and the shares of its belief that support it."""
+
+    text: str
+    pooling: dict[float, float]  # kappa, how much other awake sets tell about this one: its share
+    memory: dict[float, float]  # how many of the last decisions count: its share
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Auto(Policy):
+    """The policy to start with: it finds out whether losses depend on what is awake, and whether the world moves.
+
+    Losses are counted by arm and by awake set, with four lengths of memory. Twenty ways to read these records (five
+    degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. A
+    reading plays arm k with probability proportional to `exp(-x)`, where x is n(k) times the relative entropy of the
+    mean loss of k to that of the best awake arm, times four as long as that is little; `docs/auto.md` has all of it.
+
+    With `guard`, external regret is bounded against any losses and awake sets: every awake arm is also tried with
+    probability `guard t^(-1/3) / |S|`, and once the estimated regret to some arm is larger than chance explains,
+    SB-EXP3 takes over for good.
+
+    Parameters:
+        max_sets: how many awake sets have a record of their own; the others are read from the pooled record
+        guard: how much is explored for the bound against adversaries; 0 for no bound, 0.25 for a sensible one
+
+    >>> from wakeful import Bandit
+    >>> bandit = Bandit(Auto(), arms=["tea", "coffee", "juice"], seed=7)
+    >>> for _ in range(100):
+    ...     decision = bandit.choose()
+    ...     bandit.update(decision, reward=1.0 if decision.arm == "tea" else 0.0)
+    >>> bool(bandit.probabilities()[0] > 0.99)
+    True
+    >>> print(bandit.policy.belief(bandit.state))
+    Losses do not depend on what is available (79 %); all decisions count (100 %).
+    """
+
+    max_sets: int = 256
+    guard: float = 0.0
+
+    order_free: ClassVar[bool] = False  # what was learned first is forgotten first
+    ranges: ClassVar[Ranges] = {**RANGES, **GUARD_RANGES}
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that make no sense."""
+        set_frozen(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
+        set_frozen(self, guard=real("guard", self.guard, f"between 0 and {MOST_EXPLORED}", 0.0, MOST_EXPLORED))
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled half."""
+        return Kernels(_law, _learn)
+
+    def memo_range(self, n_arms: int) -> Range:
+        """Return that there is no memo."""
+        return NOTHING
+
+    def start(self, n_arms: int) -> Any:
+        """Return records of nothing."""
+        return AutoState(*no_records(n_arms, self.max_sets), *no_guard(n_arms))
+
+    def belief(self, state: Any) -> Belief:
+        """Return what the policy believes of the world, in words and numbers."""
+        shares = np.exp(state.evidence - state.evidence.max())
+        shares /= shares.sum()
+        pooling = dict(zip(KAPPAS.tolist(), shares.sum(axis=1).tolist(), strict=True))
+        lengths = [math.inf if rho == 1.0 else float(round(1.0 / (1.0 - rho))) for rho in RHOS.tolist()]
+        memory = dict(zip(lengths, shares.sum(axis=0).tolist(), strict=True))
+        text = f"{_pooling_text(pooling)}; {_memory_text(memory)}."
+        if self.guard > 0.0 and state.switched[0] > 0:
+            text += " An arm would have been better by more than chance: SB-EXP3 plays since then."
+        return Belief(text, pooling, memory)
+
+    def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee | None:
+        """Return the bound on external regret, any losses, that a guard brings: `docs/auto.md` has the proof."""
+        checked_horizon_of(rounds, n_arms, awake_total)
+        if self.guard == 0.0:
+            return None
+        return Guarantee("external", "any", guard_bound(self.guard, rounds, n_arms, awake_total))
+
+
+def _pooling_text(pooling: dict[float, float]) -> str:
+    """Return in words whether losses depend on what is awake, by the larger share."""
+    apart = 1.0 - pooling[math.inf]
+    if pooling[math.inf] >= 0.5:
+        return f"Losses do not depend on what is available ({pooling[math.inf]:.0%})".replace("%", " %")
+    kappa = max((k for k in pooling if k < math.inf), key=pooling.__getitem__)
+    rest = "nothing" if kappa == 0.0 else f"at most {kappa:.0f} decisions"
+    return f"Losses depend on what is available ({apart:.0%}): what was seen elsewhere counts as {rest}".replace(
+        "%", " %"
+    )
+
+
+def _memory_text(memory: dict[float, float]) -> str:
+    """Return in words how far back decisions count, by the largest share."""
+    length = max(memory, key=memory.__getitem__)
+    which = "all decisions" if length == math.inf else f"the last {length:,.0f} decisions"
+    return f"{which} count ({memory[length]:.0%})".replace("%", " %")
+
+
+@kernel
+def _law(parameters: Any, state: Any, awake: Ints, p: Floats) -> None:
+    """Write the mixture of what the readings play into `p`, or what the guard does."""
+    if awake.size == 1:
+        p[awake[0]] = 1.0
+        return
+    if parameters.guard == 0.0 or state.switched[0] == 0:
+        _mixture(state, awake, p)
+    if parameters.guard > 0.0:
+        guard_law(parameters.guard, state, awake, p)
+
+
+@kernel
+def _learn(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, memo: float, loss: float) -> None:
+    """Weigh the readings and count the loss; with a guard, count what it needs."""
+    if parameters.guard > 0.0:
+        guard_learn(parameters.guard, state, awake, p, arm, loss)
+    add_loss(state, awake, arm, loss)
+
+
+@kernel
+def _mixture(state: Any, awake: Ints, p: Floats) -> None:
+    """Write into `p` what the readings play, each weighted by its evidence."""
+    row = find(state.sets, state.set_counts, awake, REACH)
+    top = state.evidence.max()
+    n, mean = np.empty(awake.size), np.empty(awake.size)
+    total = 0.0
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            weight = exp(SHARPNESS * (state.evidence[a, r] - top))
+            if weight >= NEGLIGIBLE:
+                read_set(state, KAPPAS[a], r, row, awake, n, mean)
+                _sample(weight, awake, n, mean, p)
+                total += weight
+    for k in awake:
+        p[k] /= total
+
+
+@kernel
+def _sample(weight: float, awake: Ints, n: Floats, mean: Floats, p: Floats) -> None:
+    """Add `weight` times the probabilities of one reading to `p`: Maillard sampling with relative entropies."""
+    best = mean.min()
+    ease = (GREED - 1.0) / GREED * (BEND + log(0.5 * awake.size))
+    total = 0.0
+    for i in range(awake.size):
+        x = n[i] * entropy(mean[i], best)
+        n[i] = exp(-min(GREED * x, x + ease))
+        total += n[i]
+    for i in range(awake.size):
+        p[awake[i]] += weight * n[i] / total
+
+
+@kernel
+def entropy(mean: float, other: float) -> float:
+    """Return the relative entropy of coins with these means, `m log(m / o) + (1 - m) log((1 - m) / (1 - o))`."""
+    if mean == other:
+        return 0.0
+    return max(mean * log(mean / other) + (1.0 - mean) * log((1.0 - mean) / (1.0 - other)), 0.0)

@@ -1,0 +1,212 @@
+"""Records of losses by arm and by awake set, several ways to read them, and the evidence for each way.
+
+A *reading* is (kappa, rho). rho says how fast the past is forgotten: every feedback multiplies what was counted before
+it by rho. kappa says how much the record of an arm in other awake sets tells about this one: its n observations there
+count as `kappa n / (kappa + n)`; infinite kappa pools all sets, kappa = 0 keeps each set apart. Every reading predicts
+each loss before it is counted; its evidence is the sum of the logarithmic scores of its predictions.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wakeful.limits import claim
+from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.numerics.awake_sets import count, find
+from wakeful.numerics.compile import kernel
+from wakeful.numerics.exponentials import exp, log
+from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
+
+KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
+RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
+POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
+DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
+DOUBT_MEMORY = 6.0  # nats that a reading which forgets has against it
+FLOOR = 12.0  # nats below where it started that the evidence of a reading may fall: a changed world can be noticed
+REACH = 16  # rows of the table of sets that are looked at for a set
+ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in observations
+LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
+LEVEL_MEMORY = 0.99  # how the common level returns to zero
+CERTAIN = 1e-4  # no prediction is closer to 0 or 1
+EDGE = 1e-9  # no mean is closer to 0 or 1
+NOBODY = 1e-9  # observations fewer than this are none
+LARGEST_SCALE = 1e50  # of an increment: when it is reached, everything counted is scaled back
+
+
+class Records(NamedTuple):
+    """Discounted counts and sums of losses, in units of `scale`, which grows instead of the past shrinking."""
+
+    sets: Mask  # (max_sets, K)
+    set_counts: Ints  # (max_sets,)
+    own_counts: Floats  # (rhos, max_sets, K)
+    own_losses: Floats  # (rhos, max_sets, K)
+    counts: Floats  # (rhos, K)
+    losses: Floats  # (rhos, K)
+    scale: Floats  # (rhos,), what one observation counts now
+    totals: Floats  # observations, and the sum of their losses
+    evidence: Floats  # (kappas, rhos), in nats, the largest is 0
+    level: Floats  # (kappas, rhos), by how many logits all arms lose more than usual now
+
+
+SCALED = Range(0.0, MOST * LARGEST_SCALE)
+RANGES: Ranges = {
+    "set_counts": COUNTS,
+    "own_counts": SCALED,
+    "own_losses": SCALED,
+    "counts": SCALED,
+    "losses": SCALED,
+    "scale": Range(1.0, 2.0 * LARGEST_SCALE),
+    "totals": Range(0.0, MOST),
+    "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - FLOOR, 0.0),
+    "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),
+}
+
+
+def doubts() -> Floats:
+    """Return the evidence of every reading before the first loss."""
+    start = np.zeros((KAPPAS.size, RHOS.size))
+    start[:POOLED] -= DOUBT_SETS
+    start[:, 1:] -= DOUBT_MEMORY
+    return start
+
+
+def no_records(n_arms: int, max_sets: int) -> Records:
+    """Return records of nothing."""
+    claim("max_sets", max_sets, max_sets * n_arms * (1 + 16 * RHOS.size))
+    shape = (RHOS.size, max_sets, n_arms)
+    return Records(
+        sets=np.zeros((max_sets, n_arms), np.bool_),
+        set_counts=np.zeros(max_sets, np.int64),
+        own_counts=np.zeros(shape),
+        own_losses=np.zeros(shape),
+        counts=np.zeros((RHOS.size, n_arms)),
+        losses=np.zeros((RHOS.size, n_arms)),
+        scale=np.ones(RHOS.size),
+        totals=np.zeros(2),
+        evidence=doubts(),
+        level=np.zeros((KAPPAS.size, RHOS.size)),
+    )
+
+
+@kernel
+def usual(count: float, losses: float) -> tuple[float, float]:
+    """Return the mean of all losses, and how many observations it counts as for an arm: one of the rarer outcome."""
+    mean = min(max((losses + 0.5) / (count + 1.0), EDGE), 1.0 - EDGE)
+    return mean, 0.5 / min(mean, 1.0 - mean)
+
+
+@kernel
+def shrunk(kappa: float, n: float, lost: float, pooled_n: float, pooled_lost: float) -> tuple[float, float]:
+    """Return count and losses of an arm in a set: its own there, and those from other sets as kappa says."""
+    elsewhere = pooled_n - n
+    if kappa == np.inf:
+        return pooled_n, pooled_lost
+    if kappa == 0.0 or elsewhere <= NOBODY:
+        return n, lost
+    share = kappa / (kappa + elsewhere)
+    return n + share * elsewhere, lost + share * (pooled_lost - lost)
+
+
+@kernel
+def anchored(n: float, lost: float, all_n: float, all_lost: float) -> tuple[float, float]:
+    """Return a record that forgets together with as many observations of the whole record as `ANCHOR` says."""
+    if all_n <= NOBODY:
+        return n, lost
+    share = ANCHOR / (ANCHOR + all_n)
+    return n + share * all_n, lost + share * all_lost
+
+
+@kernel
+def mean_of(n: float, lost: float, mean: float, strength: float) -> float:
+    """Return the mean of a record to which `strength` observations of `mean` are added."""
+    return min(max((lost + strength * mean) / (n + strength), EDGE), 1.0 - EDGE)
+
+
+@kernel
+def read_arm(state: Records, row: int, arm: int, n: Floats, lost: Floats) -> None:
+    """Write count and losses of `arm` under every reading, in the set of `row` (-1: a set without a row)."""
+    for r in range(RHOS.size):
+        scale = state.scale[r]
+        pooled_n, pooled_lost = state.counts[r, arm] / scale, state.losses[r, arm] / scale
+        own_n, own_lost = pooled_n, pooled_lost
+        if row >= 0:
+            own_n, own_lost = state.own_counts[r, row, arm] / scale, state.own_losses[r, row, arm] / scale
+        for a in range(KAPPAS.size):
+            n[a, r], lost[a, r] = shrunk(KAPPAS[a], own_n, own_lost, pooled_n, pooled_lost)
+            if r > 0:
+                n[a, r], lost[a, r] = anchored(n[a, r], lost[a, r], n[a, 0], lost[a, 0])
+
+
+@kernel
+def read_set(state: Records, kappa: float, r: int, row: int, awake: Ints, n: Floats, mean: Floats) -> None:
+    """Write how often each awake arm was observed, as one reading has it, and its mean loss."""
+    usual_mean, strength = usual(state.totals[0], state.totals[1])
+    for i in range(awake.size):
+        seen, lost = 0.0, 0.0
+        for m in (0, r):  # the whole record first
+            scale = state.scale[m]
+            m_n, m_lost = state.counts[m, awake[i]] / scale, state.losses[m, awake[i]] / scale
+            if row >= 0:
+                own_n, own_lost = state.own_counts[m, row, awake[i]] / scale, state.own_losses[m, row, awake[i]] / scale
+                m_n, m_lost = shrunk(kappa, own_n, own_lost, m_n, m_lost)
+            seen, lost = anchored(m_n, m_lost, seen, lost) if m > 0 else (m_n, m_lost)
+        n[i] = seen + strength
+        mean[i] = mean_of(seen, lost, usual_mean, strength)
+
+
+@kernel
+def score(q: float, loss: float) -> float:
+    """Return the logarithmic score of the prediction `q`."""
+    if loss == 1.0:
+        return log(q)
+    if loss == 0.0:
+        return log(1.0 - q)
+    return loss * log(q) + (1.0 - loss) * log(1.0 - q)
+
+
+@kernel
+def weigh(state: Records, row: int, arm: int, loss: float) -> None:
+    """Add to the evidence of every reading how well it predicted `loss`; none falls too far below the best."""
+    evidence, level = state.evidence, state.level
+    mean, strength = usual(state.totals[0], state.totals[1])
+    n, lost = np.empty((KAPPAS.size, RHOS.size)), np.empty((KAPPAS.size, RHOS.size))
+    read_arm(state, row, arm, n, lost)
+    best = -np.inf
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            q = mean_of(n[a, r], lost[a, r], mean, strength)
+            q = q / (q + (1.0 - q) * exp(-level[a, r]))
+            q = min(max(q, CERTAIN), 1.0 - CERTAIN)
+            level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - q)
+            evidence[a, r] += score(q, loss)
+            best = max(best, evidence[a, r])
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            doubt = (DOUBT_SETS if a < POOLED else 0.0) + (DOUBT_MEMORY if r > 0 else 0.0)
+            evidence[a, r] = max(evidence[a, r] - best, -doubt - FLOOR)
+
+
+@kernel
+def add_loss(state: Records, awake: Ints, arm: int, loss: float) -> None:
+    """Weigh the readings by one loss, then count it; alone, an arm says nothing about them."""
+    row = find(state.sets, state.set_counts, awake, REACH)
+    if awake.size > 1:
+        weigh(state, row, arm, loss)
+    if row >= 0:
+        count(state.sets, state.set_counts, row, awake)
+    state.totals[0] += 1.0
+    state.totals[1] += loss
+    for r in range(RHOS.size):
+        state.scale[r] /= RHOS[r]
+        step = state.scale[r]
+        state.counts[r, arm] += step
+        state.losses[r, arm] += step * loss
+        if row >= 0:
+            state.own_counts[r, row, arm] += step
+            state.own_losses[r, row, arm] += step * loss
+        if step > LARGEST_SCALE:
+            state.counts[r] /= step
+            state.losses[r] /= step
+            state.own_counts[r] /= step
+            state.own_losses[r] /= step
+            state.scale[r] = 1.0

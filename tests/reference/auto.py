@@ -1,0 +1,117 @@
+"""Auto, literally: every record is a list of past losses, forgotten and shrunk anew whenever it is read."""
+
+import math
+
+Law = dict[int, float]
+
+KAPPAS = (0.0, 2.0, 8.0, 32.0, math.inf)
+RHOS = (1.0, 0.9995, 0.998, 0.99)
+
+
+class Auto:
+    """The mixture of twenty readings of one list of observations (awake set, arm, loss), oldest first."""
+
+    def __init__(self, K: int, max_sets: int = 256, guard: float = 0.0) -> None:
+        self.K, self.max_sets, self.a = K, max_sets, guard
+        self.seen: list[tuple[tuple[int, ...], int, float]] = []
+        self.sets: list[tuple[int, ...]] = []
+        self.evidence = {(k, r): self.doubt(k, r) for k in KAPPAS for r in RHOS}
+        self.level = dict.fromkeys(self.evidence, 0.0)
+        self.gains, self.squares, self.L = [0.0] * K, [0.0] * K, [0.0] * K
+        self.switched = False
+        self.rivals = 0
+
+    def doubt(self, kappa: float, rho: float) -> float:
+        return (0.0 if kappa == math.inf else -2.0) + (0.0 if rho == 1.0 else -6.0)
+
+    def usual(self) -> tuple[float, float]:
+        mean = (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0)
+        return mean, 0.5 / min(mean, 1.0 - mean)
+
+    def forgetful(self, kappa: float, rho: float, S: tuple[int, ...], k: int) -> tuple[float, float]:
+        here = elsewhere = lost_here = lost_elsewhere = 0.0
+        for age, (then, arm, loss) in enumerate(reversed(self.seen)):
+            if arm == k and then == S:
+                here += rho**age
+                lost_here += rho**age * loss
+            elif arm == k:
+                elsewhere += rho**age
+                lost_elsewhere += rho**age * loss
+        if kappa == math.inf or S not in (*self.sets, *([S] if len(self.sets) < self.max_sets else [])):
+            return here + elsewhere, lost_here + lost_elsewhere
+        share = kappa / (kappa + elsewhere) if elsewhere > 0.0 else 0.0
+        return here + share * elsewhere, lost_here + share * lost_elsewhere
+
+    def record(self, kappa: float, rho: float, S: tuple[int, ...], k: int) -> tuple[float, float]:
+        n, lost = self.forgetful(kappa, rho, S, k)
+        if rho < 1.0:
+            whole, lost_ever = self.forgetful(kappa, 1.0, S, k)
+            n, lost = n + 8.0 / (8.0 + whole) * whole, lost + 8.0 / (8.0 + whole) * lost_ever
+        return n, lost
+
+    def reading(self, kappa: float, rho: float, S: tuple[int, ...]) -> Law:
+        mean, strength = self.usual()
+        n, m = {}, {}
+        for k in S:
+            count, lost = self.record(kappa, rho, S, k)
+            n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
+        best = min(m.values())
+        w = {}
+        for k in S:
+            x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
+            w[k] = math.exp(-min(4.0 * x, x + 0.75 * (4.0 + math.log(len(S) / 2.0))))
+        return {k: w[k] / sum(w.values()) for k in S}
+
+    def law(self, S: list[int]) -> Law:
+        if len(S) == 1:
+            return {S[0]: 1.0}
+        if self.switched:
+            eta = math.sqrt(math.log(self.K) / 2.0 / (self.rivals + len(S) - 1))
+            v = {k: math.exp(-eta * (self.L[k] - min(self.L[j] for j in S))) for k in S}
+            return {k: v[k] / sum(v.values()) for k in S}
+        top = max(self.evidence.values())
+        weights = {h: math.exp(2.0 * (e - top)) for h, e in self.evidence.items()}
+        weights = {h: w for h, w in weights.items() if w >= 1e-5}
+        played = {h: self.reading(*h, tuple(S)) for h in weights}
+        p = {k: sum(weights[h] * played[h][k] for h in weights) / sum(weights.values()) for k in S}
+        explored = self.a * (len(self.seen) + 1.0) ** (-1.0 / 3.0)
+        return {k: (1.0 - explored) * p[k] + explored / len(S) for k in S}
+
+    def decided(self, S: list[int], p: Law, k: int, coin: float) -> None:
+        return None
+
+    def learn(self, S: list[int], p: Law, k: int, note: None, loss: float) -> None:
+        if len(S) > 1:
+            if self.a > 0.0:
+                self.watch(S, p, k, loss)
+            self.weigh(tuple(S), k, loss)
+        if tuple(S) not in self.sets and len(self.sets) < self.max_sets:
+            self.sets.append(tuple(S))
+        self.seen.append((tuple(S), k, loss))
+
+    def weigh(self, S: tuple[int, ...], k: int, loss: float) -> None:
+        mean, strength = self.usual()
+        for h in self.evidence:
+            n, lost = self.record(*h, S, k)
+            q = (lost + strength * mean) / (n + strength)
+            q = 1.0 / (1.0 + math.exp(-math.log(q / (1.0 - q)) - self.level[h]))
+            q = min(max(q, 1e-4), 1.0 - 1e-4)
+            self.level[h] = 0.99 * self.level[h] + 0.2 * (loss - q)
+            self.evidence[h] += loss * math.log(q) + (1.0 - loss) * math.log(1.0 - q)
+        top = max(self.evidence.values())
+        for h in self.evidence:
+            self.evidence[h] = max(self.evidence[h] - top, self.doubt(*h) - 12.0)
+
+    def watch(self, S: list[int], p: Law, k: int, loss: float) -> None:
+        estimate = loss / p[k]
+        if self.switched:
+            self.rivals += len(S) - 1
+            for i in S:
+                self.L[i] += (estimate if i == k else 0.0) - loss
+            return
+        self.squares[k] += estimate**2
+        heaviest = self.K / self.a * (len(self.seen) + 1.0) ** (1.0 / 3.0)
+        for i in S:
+            self.gains[i] += loss - (estimate if i == k else 0.0)
+            if self.gains[i] > 3.0 * math.sqrt(self.squares[i]) + 8.0 * heaviest:
+                self.switched = True

@@ -24,6 +24,7 @@ WORLDS = (
     worlds.RandomDependent(),
     worlds.RandomGame(),
     worlds.SwitchingBest(),
+    worlds.LateBloomer(change=60),
     worlds.Drifting(),
     worlds.Cycling(),
     worlds.MarkovSleep(),

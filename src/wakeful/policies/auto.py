@@ -64,7 +64,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (79 %); all decisions count (100 %).
+    Losses do not depend on what is available (65 %); all decisions count (99 %).
     """
 
     max_sets: int = 256

@@ -55,7 +55,7 @@ RANGES: Ranges = {
     "own_losses": SCALED,
     "counts": SCALED,
     "losses": SCALED,
-    "scale": Range(1.0, 2.0 * LARGEST_SCALE),
+    "scale": Range(0.5, 2.0 * LARGEST_SCALE),
     "totals": Range(0.0, MOST),
     "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - FLOOR, 0.0),
     "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),

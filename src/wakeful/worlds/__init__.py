@@ -1,6 +1,6 @@
 """Worlds, which say which arms are awake and what they lose: the paper's, adversaries, games, logs, duels."""
 
-from wakeful.worlds.adversaries import Drifting, Spiteful, SwitchingBest
+from wakeful.worlds.adversaries import Drifting, LateBloomer, Spiteful, SwitchingBest
 from wakeful.worlds.availability import Cycling, LossDependentSleep, MarkovSleep
 from wakeful.worlds.checks import check_world
 from wakeful.worlds.counterexamples import ExternalNotOrdering, OrderingNotExternal
@@ -31,6 +31,7 @@ __all__ = [
     "DuelWorld",
     "ExternalNotOrdering",
     "GraphDuels",
+    "LateBloomer",
     "LossDependentSleep",
     "MarkovSleep",
     "NashOpponent",

@@ -57,6 +57,47 @@ class SwitchingBest(World):
 
 
 @dataclass(frozen=True)
+class LateBloomer(World):
+    """Two arms, always awake: the first always loses 1/2, the second 1 until round `change` and 0 from then on.
+
+    A policy that believes what it has seen stays with the first arm for longer and longer: its external regret
+    grows by 1/2 a round from round 2 `change` on, until it tries the second arm again.
+
+    Parameters:
+        change: how many rounds the second arm loses 1
+
+    >>> next(LateBloomer(change=2).blocks(np.random.default_rng(0), 3)).losses
+    array([[0.5, 1. ],
+           [0.5, 1. ],
+           [0.5, 0. ]])
+    """
+
+    change: int = 2000
+
+    def __post_init__(self) -> None:
+        """Check the number of rounds."""
+        set_frozen(self, change=whole("change", self.change, "a whole number from 0", 0))
+
+    @property
+    def n_arms(self) -> int:
+        """Two arms."""
+        return 2
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Count rounds."""
+        checked_run(rng, size)
+        return self._draw(size)
+
+    def _draw(self, size: int) -> Iterator[Block]:
+        start = 0
+        while True:
+            second = np.where(np.arange(start, start + size) < self.change, 1.0, 0.0)
+            losses = np.column_stack([np.full(size, 0.5), second])
+            yield Block(np.ones((size, 2), np.bool_), losses, losses.copy())
+            start += size
+
+
+@dataclass(frozen=True)
 class Drifting(World):
     """Mean losses walk at random: normal steps, reflected at 0 and 1; they start from U(0, 1).
 

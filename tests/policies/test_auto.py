@@ -1,0 +1,131 @@
+"""Auto: what it believes, that it finds out what it does not know, and what its guard promises."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wakeful as wk
+from wakeful import worlds
+from wakeful.policies.auto import Belief
+
+
+def after(world: Any, rounds: int, policy: wk.Policy | None = None, run: int = 0) -> tuple[Any, float]:
+    """Return the state of a policy after one run in a world, and the policy regret of that run."""
+    policy = wk.Auto() if policy is None else policy
+    block = next(world.blocks(np.random.default_rng([run, 1]), rounds))
+    state = policy.start(world.n_arms)
+    arms = wk.play(policy, block.awake, block.losses, np.random.default_rng([run, 2]), state)
+    return state, wk.regret.policy(block.awake, block.expected, arms).value
+
+
+def belief(world: Any, rounds: int) -> Belief:
+    return wk.Auto().belief(after(world, rounds)[0])
+
+
+def test_it_finds_that_losses_do_not_depend_on_what_is_awake() -> None:
+    found = belief(worlds.MarkovSleep(), 5000)
+    assert str(found).startswith("Losses do not depend on what is available (")
+    assert found.pooling[np.inf] > 0.9
+    assert sum(found.pooling.values()) == pytest.approx(1.0)
+
+
+def test_it_finds_that_losses_depend_on_what_is_awake() -> None:
+    found = belief(worlds.Dependent(), 1000)
+    assert str(found).startswith("Losses depend on what is available (100 %): what was seen elsewhere counts as ")
+    assert found.pooling[np.inf] < 1e-3
+
+
+def test_it_finds_that_the_world_moves() -> None:
+    found = belief(worlds.SwitchingBest(period=500), 5000)
+    assert re.search(r"; the last (100|500|2,000) decisions count \(\d+ %\)\.$", str(found))
+    assert found.memory[np.inf] < 0.1
+
+
+def test_it_finds_that_the_world_does_not_move() -> None:
+    found = belief(worlds.Stochastic(5), 5000)
+    assert str(found).endswith("; all decisions count (100 %).")
+
+
+def test_a_bandit_without_a_policy_has_auto() -> None:
+    assert wk.Bandit(arms=["tea", "juice"]).policy == wk.Auto()
+    with pytest.raises(TypeError, match="arms must be"):
+        wk.Bandit()
+
+
+@pytest.mark.parametrize(
+    ("world", "rounds", "most"),
+    [
+        (worlds.Stochastic(10), 5000, 60.0),  # SleepingThompson() has 41
+        (worlds.Dependent(), 1000, 12.0),  # PerSet(SleepingThompson()) has 8
+        (worlds.RandomDependent(), 5000, 60.0),  # PerSet(SleepingThompson()) has 36
+        (worlds.Drifting(), 5000, 0.0),  # SleepingUCB(0.5) has -85
+    ],
+    ids=repr,
+)
+def test_its_regret_is_near_that_of_the_best_policy_for_each_world(world: Any, rounds: int, most: float) -> None:
+    assert np.mean([after(world, rounds, run=run)[1] for run in range(12)]) < most
+
+
+def test_decisions_while_feedback_is_pending_differ() -> None:
+    bandit = wk.Bandit(arms=10, seed=1)
+    assert len({bandit.choose().arm for _ in range(200)}) == 10
+
+
+def test_more_sets_than_the_table_holds_are_read_from_the_pooled_record() -> None:
+    regrets = [np.mean([after(worlds.Stochastic(8), 4000, wk.Auto(n), run)[1] for run in range(6)]) for n in (1, 256)]
+    assert regrets[0] < 2.0 * regrets[1]
+
+
+def test_a_common_rise_and_fall_of_all_losses_is_no_change_of_the_arms() -> None:
+    rng, rounds = np.random.default_rng(3), 12_000
+    level = 0.25 * np.sin(2.0 * np.pi * np.arange(rounds) / 480.0)
+    expected = np.linspace(0.3, 0.7, 5) + level[:, np.newaxis]
+    losses = (rng.random(expected.shape) < expected).astype(np.float64)
+    policy = wk.Auto()
+    state = policy.start(5)
+    arms = wk.play(policy, np.ones(expected.shape, np.bool_), losses, rng, state)
+    assert expected[np.arange(rounds), arms].sum() - expected[:, 0].sum() < 0.02 * rounds
+
+
+def test_the_past_is_scaled_back_before_numbers_grow_too_large() -> None:
+    state, _ = after(worlds.Dependent(), 40_000)
+    assert state.scale.max() <= 1e50
+    fresh = 1.0 / (1.0 - 0.99)
+    assert (state.counts / state.scale[:, np.newaxis]).sum(axis=1)[3] == pytest.approx(fresh, rel=1e-6)
+
+
+def test_the_guard_switches_to_sb_exp3_where_an_arm_would_have_been_better() -> None:
+    policy = wk.Auto(guard=0.5)
+    bandit = wk.Bandit(policy, arms=2, seed=1)
+    state = bandit.state
+    state.guard_gains[1] = 1e6  # as if the second arm would have been far better
+    bandit.update(bandit.choose(), loss=0.5)
+    assert state.switched[0] == 1
+    assert str(policy.belief(state)).endswith("SB-EXP3 plays since then.")
+    assert bandit.probabilities().tolist() == [0.5, 0.5]
+    for _ in range(300):
+        decision = bandit.choose()
+        bandit.update(decision, loss=float(decision.arm == 0))
+    assert bandit.probabilities()[1] > 0.9
+
+
+def test_without_a_guard_nothing_is_explored_and_nothing_promised() -> None:
+    assert wk.Auto().guarantee(1000, 3, 3000) is None
+    promise = wk.Auto(guard=0.25).guarantee(1000, 3, 3000)
+    assert promise is not None
+    assert (promise.regret, promise.losses) == ("external", "any")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"max_sets": 0}, "max_sets must be a number of sets, at least 1"),
+        ({"guard": -0.1}, "guard must be between 0 and 0.5"),
+        ({"guard": 0.6}, "guard must be between 0 and 0.5"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameters: Any, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        wk.Auto(**parameters)

@@ -1,21 +1,20 @@
 """Auto: the policy to start with; the data decide what to pool over awake sets and what to forget. `docs/auto.md`."""
 
 import math
-from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wakeful.inputs import real, whole
-from wakeful.numerics.arrays import Floats, Ints
+from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import exp, log
-from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, Guard, guard_bound, guard_law, guard_learn, no_guard
+from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, Records, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
@@ -24,7 +23,24 @@ BEND = 4.0  # of that product, with two arms: beyond, more evidence counts once
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
-AutoState: Any = namedtuple("AutoState", (*Records._fields, *Guard._fields))  # type: ignore[misc]
+
+class AutoState(NamedTuple):
+    """The fields of `Records`, then those of `Guard`."""
+
+    sets: Mask
+    set_counts: Ints
+    own_counts: Floats
+    own_losses: Floats
+    counts: Floats
+    losses: Floats
+    scale: Floats
+    totals: Floats
+    evidence: Floats
+    level: Floats
+    guard_gains: Floats
+    guard_squares: Floats
+    guard_losses: Floats
+    switched: Ints
 
 
 class Belief(NamedTuple):
@@ -87,7 +103,7 @@ class Auto(Policy):
         """Return that there is no memo."""
         return NOTHING
 
-    def start(self, n_arms: int) -> Any:
+    def start(self, n_arms: int) -> AutoState:
         """Return records of nothing."""
         return AutoState(*no_records(n_arms, self.max_sets), *no_guard(n_arms))
 

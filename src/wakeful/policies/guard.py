@@ -50,7 +50,7 @@ def guard_bound(scale: float, rounds: int, n_arms: int, awake_total: int) -> flo
     explored = n_arms / scale * (rounds + 1.0) ** (1.0 / 3.0)  # the largest weight of one loss
     watching = WIDTH * math.sqrt(0.75 * explored * (rounds + 1.0)) + PATIENCE * explored + 1.0
     c = math.sqrt(math.log(max(n_arms, 2)) / 2.0)
-    return watching + (math.log(n_arms) / c + 2.0 * c) * math.sqrt(rivals) + c * c
+    return float(watching + (math.log(n_arms) / c + 2.0 * c) * math.sqrt(rivals) + c * c)
 
 
 @kernel

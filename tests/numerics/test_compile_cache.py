@@ -144,12 +144,10 @@ def test_trouble_with_several_files_is_said_once(folder: Path, caplog: pytest.Lo
 def test_a_full_disk_is_said_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(path: Path, data: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(data[:10])
+    def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with caplog.at_level(logging.WARNING, logger="wakeful"):
         assert [added(), added()] == [(3.0, 0)] * 2
     assert caplog.text.count("cannot be kept on disk") == 1

@@ -5,9 +5,7 @@ what was written. Here any problem leads to one warning, and the code is compile
 """
 
 import hashlib
-import os
 import pickle
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from typing import Any
 import numba
 from numba.core.caching import CompileResultCacheImpl, _Cache
 
+from wakeful import atomic
 from wakeful.numerics.fingerprint import say_once
 from wakeful.numerics.sources import digest
 
@@ -92,14 +91,9 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write data with its checksum to a file beside, and rename that."""
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        part.write_bytes(hashlib.sha256(data).digest() + data)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    """Write data with its checksum, whole or not at all."""
+    with atomic.replacing(path) as file:
+        file.write(hashlib.sha256(data).digest() + data)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from wakeful.policies.policy import entries, full_name
 from wakeful.policies.learning_rates import Rate
 policy = wk.SIExp3()
 bandit = wk.Bandit(policy, 3, seed=0)
+bandit.probabilities()
 found = entries(full_name(policy), policy.kernels, Rate, SwitchState)
 print(json.dumps([sum(e.stats.cache_hits.values()) for e in (found.law, found.choose, found.update)]))
 """

@@ -13,6 +13,7 @@ from matplotlib.text import Text
 import wakeful as wk
 from pages import contrast, night_colours
 from wakeful.lab import plots
+from wakeful.lab.relation_diagram import Arrow, relation_diagram
 from wakeful.lab.results import Results, growth_exponent
 from wakeful.paper import report
 from wakeful.paper.experiments import (
@@ -227,14 +228,14 @@ NODES = {"int": "internal sleeping regret", "ext": "external regret", "ord": "or
 
 
 def test_relations_are_arrows_that_hold_or_are_crossed() -> None:
-    arrows = [plots.Arrow("int", "ext", True, "Lemma 1"), plots.Arrow("ext", "ord", False, "T = 600: 0 and 100")]
-    figure = plots.relation_diagram(NODES, arrows, "Figure 1")
+    arrows = [Arrow("int", "ext", True, "Lemma 1"), Arrow("ext", "ord", False, "T = 600: 0 and 100")]
+    figure = relation_diagram(NODES, arrows, "Figure 1")
     assert {"Lemma 1", "T = 600: 0 and 100", "Figure 1", "internal\nsleeping\nregret"} <= set(words(figure))
     drawn = [line for line in figure.axes[0].lines if line.get_color() != plots.FAINT]
     assert [line.get_linestyle() for line in drawn if np.size(line.get_xdata()) == 2][:2] == ["-", "--"]
     assert sum(line.get_marker() == "x" for line in figure.axes[0].lines) == 2, "one arrow, and the key below"
     with pytest.raises(ValueError, match="target must be one of"):
-        plots.relation_diagram(NODES, [plots.Arrow("int", "nobody", True, "")])
+        relation_diagram(NODES, [Arrow("int", "nobody", True, "")])
 
 
 @pytest.mark.parametrize("size", [2, 4, 6])
@@ -242,8 +243,8 @@ def test_no_label_of_a_relation_lies_on_another(size: int) -> None:
     nodes = dict(list({**NODES, "swap": "swap regret", "duel": "duelling regret"}.items())[:size])
     label = "Section 2.2, corrected: T = 400, ordering regret 0, external regret 100 = T/4"
     pairs = enumerate(itertools.permutations(nodes, 2))
-    arrows = [plots.Arrow(*pair, n % 2 == 0, label[: 8 + 5 * n]) for n, pair in pairs]
-    figure = plots.relation_diagram(nodes, arrows, "What a small regret gives")
+    arrows = [Arrow(*pair, n % 2 == 0, label[: 8 + 5 * n]) for n, pair in pairs]
+    figure = relation_diagram(nodes, arrows, "What a small regret gives")
     assert not covered(figure)
     assert not struck(figure)
     assert figure.get_figheight() > 0.4 * figure.get_figwidth()

@@ -11,6 +11,7 @@ import browser
 import wakeful as wk
 from pages import RENDERED, Outline, binary, contrast, night_colours
 from wakeful.lab import plots
+from wakeful.lab.relation_diagram import Arrow, relation_diagram
 from wakeful.paper import report
 from wakeful.paper.contents import FAILS, HOLDS, IN_PART, QUESTION, UNTESTED, Claim, Picture, Section, Table, Term
 from wakeful.paper.inline_svg import inline
@@ -54,9 +55,9 @@ def draw(folder: Path) -> None:
     results = wk.simulate(
         {"SI": wk.SIExp3(), "UCB": wk.SleepingUCB()}, wk.worlds.Dependent(), 200, 3, regrets=("policy", "internal")
     )
-    arrows = [plots.Arrow("a", "b", True, "Lemma 1"), plots.Arrow("b", "a", False, "T = 600: 0 and 100")]
+    arrows = [Arrow("a", "b", True, "Lemma 1"), Arrow("b", "a", False, "T = 600: 0 and 100")]
     figures = {
-        "relations": plots.relation_diagram({"a": "internal", "b": "external"}, arrows, "<Figure> & 1"),
+        "relations": relation_diagram({"a": "internal", "b": "external"}, arrows, "<Figure> & 1"),
         "curves": plots.curve_panels([("one", results), ("two", results)], "policy"),
         "slopes": plots.regret_curves(results, "internal", loglog=True),
         "gaps": plots.exploitability_curves(np.array([10, 100]), {"self-play": np.array([[0.5, 0.1]])}),

@@ -1,6 +1,6 @@
 """Figure 1 as data: notions of regret, the implications that held, and the gaps with their numbers."""
 
-from wakeful.lab.plots import Arrow
+from wakeful.lab.relation_diagram import Arrow
 from wakeful.paper.evidence import Evidence
 from wakeful.paper.relation_claims import LARGE, NONE, regrets_of
 from wakeful.paper.verdicts import short

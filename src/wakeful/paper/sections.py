@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from wakeful.lab import plots
+from wakeful.lab.relation_diagram import relation_diagram
 from wakeful.lab.results import Results
 from wakeful.paper.beyond import BEYOND, LEGEND, Findings, extremes, name_of
 from wakeful.paper.contents import Drawn, Picture, Section, Table
@@ -95,7 +96,7 @@ def _relations(found: Evidence) -> Drawn:
             ),
         ),
     )
-    return Drawn(section, {"figure-1": lambda: plots.relation_diagram(nodes(), arrows(found))})
+    return Drawn(section, {"figure-1": lambda: relation_diagram(nodes(), arrows(found))})
 
 
 def _paper_figure(name: str, title: str, shown: list[Experiment], findings: Findings) -> Drawn:

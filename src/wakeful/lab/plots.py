@@ -35,7 +35,7 @@ PLACES |= OUR_PLACES  # in darker colours than the paper's, and drawn thicker
 THIN, THICK = 1.5, 2.1
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"
 MINUS = "\N{MINUS SIGN}"
-WIDTH = 4.8  # inches: 346 points, so that a point is about a pixel of a phone
+FIGURE_WIDTH = 4.8  # inches: 346 points, so that a point is about a pixel of a phone
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -150,7 +150,9 @@ def _panels(count: int, columns: int, height: float) -> tuple[Figure, list[Any]]
     """Return a figure with so many panels over rounds, each so high."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
-    figure = Figure(figsize=(WIDTH if columns == 1 else 3.6 * columns, height * rows + 0.1), layout="constrained")
+    figure = Figure(
+        figsize=(FIGURE_WIDTH if columns == 1 else 3.6 * columns, height * rows + 0.1), layout="constrained"
+    )
     engine: Any = figure.get_layout_engine()
     engine.set(h_pad=0.07, w_pad=0.06)
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from wakeful.inputs import one_of
-from wakeful.lab.plots import COLOURS, FAINT, INK, PAGE, RED, WIDTH, styled, wrapped
+from wakeful.lab.plots import COLOURS, FAINT, FIGURE_WIDTH, INK, PAGE, RED, styled, wrapped
 
 
 class Arrow(NamedTuple):
@@ -30,7 +30,7 @@ def relation_diagram(nodes: Mapping[str, str], arrows: Sequence[Arrow], title: s
     for arrow in arrows:
         one_of("source", arrow.source, nodes)
         one_of("target", arrow.target, nodes)
-    lane = 72 * WIDTH / len(nodes)
+    lane = 72 * FIGURE_WIDTH / len(nodes)
     at = {key: (n + 0.5) * lane for n, key in enumerate(nodes)}
     labels = [wrapped(arrow.label, 46) for arrow in arrows]
     heights = [12 * (label.count("\n") + 1) + 22 for label in labels]
@@ -52,9 +52,9 @@ def relation_diagram(nodes: Mapping[str, str], arrows: Sequence[Arrow], title: s
 
 def _sheet(height: float) -> Any:
     """Return axes that fill a figure, in points from its upper left corner, with nothing drawn."""
-    figure = Figure(figsize=(WIDTH, height / 72))
+    figure = Figure(figsize=(FIGURE_WIDTH, height / 72))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, 72 * WIDTH), ylim=(height, 0))
+    axes.set(xlim=(0, 72 * FIGURE_WIDTH), ylim=(height, 0))
     axes.axis("off")
     return axes
 
@@ -77,7 +77,7 @@ def _relate(axes: Any, start: float, end: float, y: float, holds: bool, label: s
     if not holds:
         axes.plot([middle], [y], marker="x", color=colour, markersize=8, markeredgewidth=2)
     half = 2.6 * max(map(len, label.split("\n"))) + 4
-    place = min(max(middle, half), 72 * WIDTH - half)
+    place = min(max(middle, half), 72 * FIGURE_WIDTH - half)
     box = {"boxstyle": "square,pad=0.1", "facecolor": PAGE, "edgecolor": "none"}
     axes.text(place, y - 7, label, ha="center", va="bottom", fontsize=8.5, linespacing=1.15, bbox=box)
 

@@ -20,7 +20,7 @@ from wakeful.limits import MAX_BYTES
 SEAL = re.compile(rb"wakeful-sha256-([0-9a-f]{64})")
 BLANK = b"wakeful-sha256-" + b"0" * 64
 KEY = "wakeful seal"
-WIDTH = 8  # bytes of a number in a column that is read
+NUMBER_BYTES = 8  # bytes of a number in a column that is read
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
@@ -67,11 +67,11 @@ def _decoded(data: bytes, kind: str, columns: Sequence[str], most: int) -> tuple
         if about.get("sealed", False) and not sealed:
             raise ValueError(must_be("checksum", "there", None))
         groups = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
-        if min(groups, default=0) < 0 or sum(groups) * WIDTH * len(columns) > most:
+        if min(groups, default=0) < 0 or sum(groups) * NUMBER_BYTES * len(columns) > most:
             rule = f"so many that they take at most {most:,} bytes (max_bytes raises the limit)"
             raise ValueError(must_be("rows", rule, sum(groups)))
         types = [file.schema_arrow.field(name).type for name in columns]
-        if not all(pa.types.is_primitive(kind) and kind.bit_width <= 8 * WIDTH for kind in types):
+        if not all(pa.types.is_primitive(kind) and kind.bit_width <= 8 * NUMBER_BYTES for kind in types):
             raise TypeError(must_be("columns", "numbers", list(map(str, types))))
         table = file.read(columns=list(columns))
     return about, {name: table[name].to_numpy() for name in columns}

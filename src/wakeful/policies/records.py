@@ -22,7 +22,7 @@ RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
 DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
 DOUBT_MEMORY = 6.0  # nats that a reading which forgets has against it
-FLOOR = 12.0  # nats below where it started that the evidence of a reading may fall: a changed world can be noticed
+LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 REACH = 16  # rows of the table of sets that are looked at for a set
 ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in observations
 LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
@@ -57,7 +57,7 @@ RANGES: Ranges = {
     "losses": SCALED,
     "scale": Range(0.5, 2.0 * LARGEST_SCALE),
     "totals": Range(0.0, MOST),
-    "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - FLOOR, 0.0),
+    "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - LEAST_EVIDENCE, 0.0),
     "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),
 }
 
@@ -183,7 +183,7 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
             doubt = (DOUBT_SETS if a < POOLED else 0.0) + (DOUBT_MEMORY if r > 0 else 0.0)
-            evidence[a, r] = max(evidence[a, r] - best, -doubt - FLOOR)
+            evidence[a, r] = max(evidence[a, r] - best, -doubt - LEAST_EVIDENCE)
 
 
 @kernel

@@ -535,8 +535,8 @@ def test_no_more_workers_than_units(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(workers)
         return ThreadPoolExecutor(workers)
 
-    monkeypatch.setattr(lab, "ProcessPoolExecutor", pool)
-    monkeypatch.setattr(lab, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(workers, "ThreadPoolExecutor", pool)
     simulate(EpsilonGreedy(), Dependent(), rounds=5, runs=1, jobs=100)
     assert asked == [1]
 

@@ -61,7 +61,7 @@ def test_world_passes(world: DuelWorld | AdaptiveDuelWorld) -> None:
 
 def test_every_world_is_on_the_list() -> None:
     bases = (DuelWorld, AdaptiveDuelWorld)
-    ours = {cls for base in bases for cls in subclasses(base) if cls.__module__.startswith("wakeful.")}
+    ours = {cls for base in bases for cls in subclasses(base) if cls.__module__.startswith("wakeful.worlds.")}
     assert ours == {type(world) for world in WORLDS}
 
 

@@ -76,7 +76,12 @@ def test_world_passes(world: World | AdaptiveWorld) -> None:
 
 
 def test_every_world_is_on_the_list() -> None:
-    ours = {cls for base in (World, AdaptiveWorld) for cls in subclasses(base) if cls.__module__.startswith("wakeful.")}
+    ours = {
+        cls
+        for base in (World, AdaptiveWorld)
+        for cls in subclasses(base)
+        if cls.__module__.startswith("wakeful.worlds.")
+    }
     assert ours == {type(world) for world in WORLDS}
     assert {cls.__name__ for cls in ours} <= set(wakeful.worlds.__all__)
 

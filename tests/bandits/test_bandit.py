@@ -427,7 +427,7 @@ def test_a_retired_arm_stays_retired_in_a_file(tmp_path: Path) -> None:
 def test_the_name_of_a_retired_arm_stays_taken() -> None:
     bandit = trained(SIExp3())
     bandit.retire_arm("tea")
-    with pytest.raises(ValueError, match="name must be new"):
+    with pytest.raises(ValueError, match="name must be different from"):
         bandit.add_arm("tea")
     bandit.add_arm("water")
     assert bandit.choose().awake == ("coffee", "juice", "water")

@@ -294,7 +294,7 @@ def test_a_new_arm_is_one_that_slept() -> None:
     small.update(early, winner="left")  # made before the arm came
     many(small, 100, distinct=True)
     assert {name for duel in many(small, 200, distinct=True) for name in duel} == {"a", "b", "c", "d"}
-    with pytest.raises(ValueError, match="name must be new"):
+    with pytest.raises(ValueError, match="name must be different from"):
         small.add_arm("a")
 
 

@@ -51,7 +51,7 @@ FAULTS = {
     "undefined": Fault(broken.Undefined, suite.check_law, "probabilities must not be NaN, got", alone=False),
     "excessive": Fault(broken.Excessive, suite.check_law, "probabilities must sum to one, got"),
     "impure": Fault(broken.Impure, suite.check_law, "asking for probabilities must not change the state", alone=False),
-    "meddling": Fault(broken.Meddling, suite.check_law, "must not change who may meet, with", alone=False),
+    "meddling": Fault(broken.Meddling, suite.check_law, "must not change the allowed pairs, with", alone=False),
     "fickle": Fault(broken.Moody, suite.check_law, "the same question must get the same answer", alone=False),
     "moody": Fault(
         lambda: broken.Moody(every=6),
@@ -91,7 +91,7 @@ FAULTS = {
     "forgetful": Fault(broken.Forgetful, suite.check_grow, "new arms must be as if asleep so far"),
     "unsettled": Fault(broken.Unsettled, suite.check_grow, "room for battles must not change a duel"),
     "stunted": Fault(broken.Stunted, suite.check_grow, "a state like that of start(6, 2), got float64 (4, 4) for"),
-    "draining": Fault(broken.Draining, suite.check_grow, "grow must not change the state it is given"),
+    "draining": Fault(broken.Draining, suite.check_grow, "grow must not change the state it is given", alone=False),
     "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same duels in the same order"),
     "infinite": Fault(broken.Doubling, suite.check_streaks, "state.counts must stay finite"),
     "unguarded": Fault(broken.Unguarded, suite.check_streaks, "probabilities must not be NaN", alone=False),

@@ -265,14 +265,14 @@ def test_a_store_knows_arrays_in_containers() -> None:
 def test_a_store_knows_kernels_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own_kernels.py").write_text("def law(p): return p + 1")
-    (tmp_path / "own_policy.py").write_text(
+    (tmp_path / "stored_policy.py").write_text(
         "import wakeful as wk\nimport own_kernels\n"
         "class Own(wk.Uniform):\n"
         "    def probabilities(self, state, awake): return own_kernels.law(super().probabilities(state, awake))\n"
         "class Late(wk.Uniform):\n"
         "    def probabilities(self, state, awake):\n        from own_kernels import law\n        return law(awake)\n"
     )
-    own = import_module("own_policy")
+    own = import_module("stored_policy")
     before = key(own.Own()), key(own.Late())
     assert before == (key(own.Own()), key(own.Late()))
     (tmp_path / "own_kernels.py").write_text("def law(p): return p + 1 + 1")

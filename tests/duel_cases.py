@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from reference import auto_pairs
+from reference import auto_pairs, stable_pair
 from reference import duel_policies as literal
 from reference import policies as bandits
-from reference import stable_pair
 from wakeful import PerSet, SIExp3, SleepingThompson, SleepingUCB
 from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.double_thompson import DoubleThompson

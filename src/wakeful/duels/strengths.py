@@ -1,8 +1,8 @@
 """Bradley-Terry strengths, learned one duel at a time: i beats j with probability `sigmoid(s_i - s_j)`.
 
-What is known of the strengths is a normal distribution. After a duel it is the normal distribution that has the mode and
-the curvature of the exact posterior (Laplace's approximation). A duel tells something of one difference only, so that
-the covariance changes by a matrix of rank one: O(K^2). Only its lower triangle is kept.
+What is known of the strengths is a normal distribution. After a duel it is the normal distribution that has the mode
+and the curvature of the exact posterior (Laplace's approximation). A duel tells something of one difference only, so
+that the covariance changes by a matrix of rank one: O(K^2). Only its lower triangle is kept.
 """
 
 import math

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from reference.duel_policies import Counting, Pairs, Position
 from reference.policies import Law
 
-SPREAD, HANDICAP, SHARP, FREE_SHARP, TIE = 4.0, 5.0, 1.5, 2.0, 1e-9
+SPREAD, HANDICAP, FLOOR, SHARP, FREE_SHARP, TIE = 4.0, 5.0, 7.0, 1.5, 2.0, 1e-9
 NAMES = ("one strength", "free", "per set")
 
 
@@ -165,8 +165,7 @@ class AutoPairs(Counting):
                 for name, q in zip(NAMES, chances, strict=True):
                     self.score[name] += weight * (share * math.log(q) + (1.0 - share) * math.log(1.0 - q))
                 top = max(self.score.values())
-                floor = 4.0 + 2.0 * math.log(max(len(places[0].S) / 4.0, 1.0))
-                self.score = {name: max(s - top, -floor) for name, s in self.score.items()}
+                self.score = {name: max(s - top, -FLOOR) for name, s in self.score.items()}
                 self.w[i][j] += shares[a]
                 self.w[j][i] += shares[b]
                 self.pooled.learn(i, j, share, weight, independent=False)

@@ -28,13 +28,13 @@ from wakeful.duels.win_counts import pair_remember
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import count, find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exp, log
+from wakeful.numerics.exponentials import exp
 from wakeful.policies.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
 ONE_STRENGTH, FREE, PER_SET = range(3)  # the hypotheses
 SHARPNESS, FREE_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
 HANDICAP = 5.0  # nats by which the other hypotheses start behind one strength per arm
-FLOOR, FEW = 4.0, 4.0  # nats behind the best that a hypothesis can be at most, with four arms; it grows by 2 log K
+FLOOR = 7.0  # nats behind the best that a hypothesis can be at most: it comes back where it predicts better
 SETS = 64  # awake sets with strengths of their own
 MANY, NEGLIGIBLE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
 TIE = 1e-9  # strengths and variances that differ by less are equal
@@ -50,7 +50,7 @@ class BeliefState(NamedTuple):
     set_variances: Floats  # (N, K)
     sets: Mask  # (N, K)
     set_counts: Ints  # (N,): duels in each set
-    scores: Floats  # (3,): sums of log scores, less the highest; how far below it they can be, `_rescore` says
+    scores: Floats  # (3,): sums of log scores, less the highest, FLOOR below it at most
     clock: Ints  # rounds
 
 
@@ -76,7 +76,7 @@ class AutoPairs(DuelingPolicy):
         "wins": TOTALS,
         "set_variances": Range(NARROW, SPREAD**2),
         "set_counts": COUNTS,
-        "scores": Range(-100.0, 0.0),
+        "scores": Range(-FLOOR, 0.0),
         "clock": COUNTS,
     }
 
@@ -265,7 +265,7 @@ def _learn(parameters: Any, state: BeliefState, pick: Pick, shares: Floats) -> N
             weight = shares[a] + shares[b]
             if pick.arms[a] != pick.arms[b] and weight > 0.0:
                 _learn_pair(state, row, pick.arms[a], pick.arms[b], shares[a] / weight, weight, room)
-                _rescore(state.scores, FLOOR + 2.0 * log(max(awake.size / FEW, 1.0)))
+                _rescore(state.scores)
 
 
 @kernel
@@ -288,12 +288,12 @@ def _learn_pair(state: BeliefState, row: int, i: int, j: int, share: float, weig
 
 
 @kernel
-def _rescore(scores: Floats, floor: float) -> None:
-    """Count scores from the highest, and let none be more than `floor` below it.
+def _rescore(scores: Floats) -> None:
+    """Count scores from the highest, and let none be more than FLOOR below it.
 
     A hypothesis that is as far behind as that is still played now and then, so that duels which only it would try can
-    bring it back; more seldom with many arms, where it would take K^2 of them.
+    bring it back.
     """
     top = scores.max()
     for hypothesis in range(3):
-        scores[hypothesis] = max(scores[hypothesis] - top, -floor)
+        scores[hypothesis] = max(scores[hypothesis] - top, -FLOOR)

@@ -516,7 +516,7 @@ EQUAL = [f"model {k}" for k in range(6)]
 @pytest.mark.parametrize("policy", [wk.AutoPairs(), wk.StablePair(), wk.Sparring()], ids=repr)
 def test_judges_who_prefer_the_left_make_no_arm_look_better(policy: wk.DuelingPolicy) -> None:
     bandit, rng = wk.DuelingBandit(policy, EQUAL, seed=5), np.random.default_rng(5)
-    on_left = dict.fromkeys(EQUAL, 0)
+    on_left: dict[Any, int] = dict.fromkeys(EQUAL, 0)
     for _ in range(4_000):
         duel = bandit.choose(distinct=True)
         on_left[duel.left] += 1

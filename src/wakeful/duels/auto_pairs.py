@@ -162,7 +162,8 @@ def _weights(state: BeliefState, row: int, n_awake: int) -> Floats:
         for hypothesis in range(3):
             if weights[hypothesis] < NEGLIGIBLE * weights.sum():
                 weights[hypothesis] = 0.0
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 @kernel

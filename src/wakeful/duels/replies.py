@@ -48,11 +48,11 @@ def no_better(wins: Floats, i: int, best: int, j: int) -> float:
     n = wins[i, j] + wins[j, i] + 2.0 * HALF_WIN
     m = wins[best, j] + wins[j, best] + 2.0 * HALF_WIN
     if best == j:
-        return n * divergence(p, 0.5)
+        return float(n * divergence(p, 0.5))
     if i == j:
-        return m * divergence(q, 0.5)
+        return float(m * divergence(q, 0.5))
     middle = (n * p + m * q) / (n + m)
-    return n * divergence(p, middle) + m * divergence(q, middle)
+    return float(n * divergence(p, middle) + m * divergence(q, middle))
 
 
 @kernel

@@ -36,7 +36,7 @@ def entry(covariance: Floats, i: int, j: int) -> float:
 @kernel
 def difference_variance(covariance: Floats, i: int, j: int) -> float:
     """Return the variance of s_i - s_j."""
-    return max(covariance[i, i] + covariance[j, j] - 2.0 * entry(covariance, i, j), NARROW)
+    return float(max(covariance[i, i] + covariance[j, j] - 2.0 * entry(covariance, i, j), NARROW))
 
 
 @kernel

@@ -3,7 +3,6 @@
 import copy
 import itertools
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 import wakeful as wk
 from wakeful.bandits.ranking import ranking
-from wakeful.duels.duel import shown_places
 from wakeful.duels.kernels import empty_pick
 from wakeful.duels.policy import step
 
@@ -367,10 +365,8 @@ def test_the_bandit_draws_what_the_loop_draws() -> None:
             choices, zeros = np.zeros((300, size), np.int64), np.zeros(300, np.int64)
             rounds = pairs[None], zeros, preferences[None], zeros, coins, np.random.default_rng(11), choices
             step(policy, "play", state, 5)(*rounds, empty_pick(size, 5), policy.fields(state, 5))
-            uniforms = np.random.default_rng(11).random((300, 2 * size)).tolist()
             for t in range(300):
-                duel = bandit.propose(None, [*uniforms[t], coins[t]], size=size)  # the places do not matter
-                bandit.admit(duel)
+                duel = bandit.choose(size=size)
                 arms = [NAMES.index(name) for name in duel.arms]
                 assert arms == choices[t].tolist()
                 number, rest = divmod(coins[t] * size * (size - 1) / 2, 1.0)
@@ -508,69 +504,3 @@ def test_what_is_no_dueling_policy_is_refused() -> None:
 def test_it_prints() -> None:
     assert repr(arena()) == f"<DuelingBandit {wk.Sparring()!r}, 5 arms, 0 rounds>"
     assert eval(repr(wk.Sparring(wk.SleepingUCB())), vars(wk)) == wk.Sparring(wk.SleepingUCB())
-
-
-EQUAL = [f"model {k}" for k in range(6)]
-
-
-@pytest.mark.parametrize("policy", [wk.AutoPairs(), wk.StablePair(), wk.Sparring()], ids=repr)
-def test_judges_who_prefer_the_left_make_no_arm_look_better(policy: wk.DuelingPolicy) -> None:
-    bandit, rng = wk.DuelingBandit(policy, EQUAL, seed=5), np.random.default_rng(5)
-    on_left: dict[Any, int] = dict.fromkeys(EQUAL, 0)
-    for _ in range(4_000):
-        duel = bandit.choose(distinct=True)
-        on_left[duel.left] += 1
-        bandit.update(duel, winner="left" if rng.random() < 1.0 / (1.0 + np.exp(-0.4)) else "right")
-    for rank in bandit.ranking():  # nobody is ahead: four standard errors, since there are six arms
-        assert abs(on_left[rank.arm] - rank.duels / 2) < 4.0 * np.sqrt(rank.duels / 4 + 1)
-        assert abs(rank.strength) < 4.0 * (rank.high - rank.low) / (2.0 * 1.96)
-    found = bandit.side_effect()
-    assert found.low < 1.0 / (1.0 + np.exp(-0.4)) < found.high
-    assert found.low > 0.5
-    assert found.duels == 4_000
-
-
-def test_places_are_drawn_evenly_and_learned_from_by_role() -> None:
-    seen = [shown_places(3, (n + 0.5) / 600) for n in range(600)]
-    assert {places: seen.count(places) for places in seen} == dict.fromkeys(itertools.permutations(range(3)), 100)
-    left, right = (wk.DuelingBandit(wk.Sparring(), NAMES, seed=1) for _ in range(2))
-    one, other = (left.propose(None, [0.1, 0.2, 0.3, 0.4, side]) for side in (0.2, 0.8))
-    assert one.arms == other.arms
-    assert one.left == other.right
-    assert one.left != one.right
-    assert one.probability == math.prod(one.probabilities) / 2
-    for bandit, duel, winner in ((left, one, "left"), (right, other, "right")):
-        bandit.admit(duel)
-        bandit.update(duel, winner=winner)
-    assert all(np.array_equal(a, b) for a, b in zip(left.state, right.state, strict=True))
-    assert left.side_effect().left == 1.0
-    assert right.side_effect().left == 0.0
-
-
-def test_sides_are_saved_and_files_without_them_are_read() -> None:
-    bandit = wk.DuelingBandit(arms=NAMES, seed=1)
-    assert bandit.policy == wk.AutoPairs()
-    bandit.update(bandit.choose(), winner=0.75)
-    assert wk.DuelingBandit.from_bytes(bandit.to_bytes()).side_effect() == bandit.side_effect()
-    record = bandit.to_record()
-    del record["left_wins"], record["duels"]
-    assert wk.DuelingBandit.from_record(record).side_effect().duels == 0
-
-
-def test_a_duel_is_refused_whose_places_are_none() -> None:
-    bandit = arena(seed=1)
-    duel = bandit.choose(distinct=True)
-    for shown in ((0, 0), (1,), (0, 2), (True, False)):
-        with pytest.raises(ValueError, match="shown must be the places 0 to 1"):
-            bandit.update(duel._replace(shown=shown), winner="left")
-        with pytest.raises((TypeError, ValueError), match="shown must be"):
-            wk.Duel.from_dict({**duel.to_dict(), "shown": list(shown)})
-    old = duel.to_dict()
-    del old["shown"]
-    assert wk.Duel.from_dict(old).left == duel.arms[0]
-
-
-def test_calls_without_feedback_differ() -> None:
-    bandit = wk.DuelingBandit(arms=10, seed=3)
-    pairs = {frozenset(bandit.choose(distinct=True).arms) for _ in range(200)}
-    assert len(pairs) > 30

@@ -9,9 +9,7 @@ import numpy as np
 from wakeful.bandits.arms import BOOLEANS, Awake, listed
 from wakeful.bandits.learner import Learner, checked_uniform, copied
 from wakeful.bandits.ranking import Ranking, ranking
-from wakeful.bandits.sides import SideEffect, side_effect
-from wakeful.duels.auto_pairs import AutoPairs
-from wakeful.duels.duel import Duel, shown_places
+from wakeful.duels.duel import Duel
 from wakeful.duels.kernels import Pick, empty_pick
 from wakeful.duels.pairs import checked_pairs, group_pairs
 from wakeful.duels.policy import DuelingPolicy, a_dueling_policy, fitting_duel_state, step
@@ -41,13 +39,10 @@ class Room(NamedTuple):
 class DuelingBandit(Learner[DuelingPolicy]):
     """Chooses two arms among those that may meet right now, and learns from who wins.
 
-    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never. The
-    policy chooses the arms; a fair coin puts one of them on the left and the other on the right, and what the policy
-    learns does not depend on it. So judges who prefer one side make no arm look better; `side_effect` shows how much
-    they do.
+    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never.
 
     Parameters:
-        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`; by default `AutoPairs()`
+        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`
         arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
         seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
 
@@ -67,17 +62,13 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def __init__(
         self,
-        policy: DuelingPolicy | None = None,
-        arms: int | Iterable[Hashable] | None = None,
+        policy: DuelingPolicy,
+        arms: int | Iterable[Hashable],
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
-        policy = AutoPairs() if policy is None else a_dueling_policy(policy)
-        if arms is None:
-            raise TypeError(must_be("arms", "the names of the arms, or how many there are", arms))
-        super().__init__(policy, arms, seed)
+        super().__init__(a_dueling_policy(policy), arms, seed)
         self._size = 2  # the most arms chosen at a time so far: what the state has room for
         self._wins = np.zeros((len(self._arms), len(self._arms)))
-        self._left_wins, self._duels = 0.0, 0  # of duels whose sides a coin decided: won by the left arm, and all
         self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
         self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
         self._admit: Callable[..., int] | None
@@ -107,7 +98,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
             state, fields = self._roomy(many)
             memos, clock = self._room(many).pick.memos, self._rounds + 1
             memos[-1] = np.nan  # until the last arm is drawn
-            uniforms = [self._stream.draw() for _ in range(2 * many + 1)]
+            uniforms = [self._stream.draw() for _ in range(2 * many)]
             try:
                 duel = self._drawn(mask, uniforms, fields)
             except BaseException:  # refused, or an interrupt before or after compiled code ran
@@ -135,15 +126,14 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
         Parameters:
             awake, distinct, groups, pairs, size: as in `choose`
-            uniforms: two uniform numbers in [0, 1) for each arm to choose and one for their places: five for a duel
+            uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel
         """
         question = _asked(awake, distinct, groups, pairs, size)
         drawn = [checked_uniform("uniforms", u) for u in uniforms]
         with self._lock:
             mask, many = self._allowed(*question)
-            if len(drawn) != 2 * many + 1:
-                rule = f"{2 * many + 1} numbers, two for each arm and one for their places"
-                raise ValueError(must_be("uniforms", rule, drawn))
+            if len(drawn) != 2 * many:
+                raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
             state = copied(self._roomy(many)[0])
             return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)))
 
@@ -188,9 +178,6 @@ class DuelingBandit(Learner[DuelingPolicy]):
                 if size > self._size:
                     self._use(state, size)
                 self._count(pick.arms.tolist(), shares)
-                if size == 2 and duel.shown:
-                    self._left_wins += shares[duel.shown[0]]
-                    self._duels += 1
         if answer != FINE:
             raise ValueError(_refusal(duel, answer))
 
@@ -212,14 +199,6 @@ class DuelingBandit(Learner[DuelingPolicy]):
         """Return the arms by strength, with 95 % intervals: the Bradley-Terry strengths that the wins suggest."""
         with self._lock:
             return ranking(list(self._arms.names), self._wins)
-
-    def side_effect(self) -> SideEffect:
-        """Return how often the arm on the left won, with a 95 % interval: 1/2 where the side does not matter.
-
-        A fair coin decides who stands on the left, so no strength of any arm is in this number.
-        """
-        with self._lock:
-            return side_effect(self._left_wins, self._duels)
 
     def add_arm(self, name: Hashable | None = None) -> Hashable:
         """Add an arm and return its name; it is treated as one that was asleep until now."""
@@ -258,11 +237,10 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def _drawn(self, mask: Mask, uniforms: list[float], fields: Any) -> Duel:
         """Draw the arms of a duel from the pairs of `mask`, counting it in `fields`."""
-        *draws, side = uniforms
-        size = len(draws) // 2
+        size = len(uniforms) // 2
         names, room = self._arms.names, self._room(size)
         pick = Pick(*room.pick[:3], np.empty((size, len(names))), room.pick.memos)
-        for n, u in enumerate(draws):
+        for n, u in enumerate(uniforms):
             room.uniforms[n] = u
         wrong = self._choose(mask, room.uniforms, pick, fields)
         if wrong >= 0:
@@ -277,7 +255,6 @@ class DuelingBandit(Learner[DuelingPolicy]):
             self._rounds + 1,
             tuple(pick.memos.tolist()),
             self._decider,
-            shown_places(size, side),
         )
 
     def _check_growth(self, size: int) -> None:
@@ -377,7 +354,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     def _placed(self, duel: Duel) -> tuple["Room", Floats]:
         """Return the arrays of a duel in terms of positions, if it fits this bandit, otherwise raise an error."""
-        arms, probabilities, names, laws, clock, memos, decider, _ = duel
+        arms, probabilities, names, laws, clock, memos, decider = duel
         if decider is not self._decider:
             self._check_decider("duel.policy", decider)
         size, n_arms = len(arms), len(self._arms)
@@ -421,7 +398,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         """Return everything, the wins among the arrays."""
         record = super()._record()
         record["arrays"]["win_matrix"] = self._wins.copy()
-        return {**record, "size": self._size, "left_wins": self._left_wins, "duels": self._duels}
+        return {**record, "size": self._size}
 
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the wins."""
@@ -432,9 +409,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         fitting_duel_state(self._policy, state, len(self._arms), size)
         if not is_like((wins,), (self._wins,)) or not TOTALS.holds(wins):
             raise ValueError(must_be("state", f"one whose win_matrix holds {TOTALS}", wins))
-        duels = whole("duels", record.get("duels", 0), "a whole number from 0", 0)  # older files do not have it
-        left_wins = real("left_wins", record.get("left_wins", 0.0), "at most all duels", 0.0, duels)
-        self._wins, self._size, self._left_wins, self._duels = wins, size, left_wins, duels
+        self._wins, self._size = wins, size
         return state
 
 
@@ -468,13 +443,11 @@ def _check_parts(duel: Any) -> None:
     """Raise an error if this is not a complete `Duel`."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
-    arms, probabilities, allowed, _, _, memos, _, shown = duel
-    if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos, shown)):
+    arms, probabilities, allowed, _, _, memos, _ = duel
+    if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))
     if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
         raise ValueError(must_be("duel", "of two or more arms, with as many entries in each field", duel))
-    if shown and (any(type(place) is not int for place in shown) or sorted(shown) != list(range(len(arms)))):
-        raise ValueError(must_be("duel.shown", f"the places 0 to {len(arms) - 1}, each once, or none", shown))
 
 
 def _shares(duel: Any, winner: Any) -> list[float]:
@@ -484,11 +457,10 @@ def _shares(duel: Any, winner: Any) -> list[float]:
     two = len(arms) == 2
     if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
         share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)
-        return [share, 1.0 - share] if duel.shown != (1, 0) else [1.0 - share, share]
+        return [share, 1.0 - share]
     won = [type(winner) not in BOOLEANS and _same(arm, winner) for arm in arms]
     if two and not any(won) and isinstance(winner, str):
-        won = [winner == ("right" if duel.shown == (1, 0) else "left"), False]
-        won[1] = winner in ("left", "right") and not won[0]
+        won = [winner == "left", winner == "right"]
     if not any(won):
         names = list(dict.fromkeys([*arms, *(("left", "right") if two else ())]))
         rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")

@@ -168,7 +168,7 @@ def check_folding(policy: DuelingPolicy) -> None:
     for t, pairs in enumerate(masks_of(90, N_ARMS, 22)):
         asked: dict[str, Any] = {"size": 3} if t % 10 == 5 else {"pairs": pairs}
         duel, before = live.choose(**asked), bytes_of(copy.state)
-        proposal = copy.propose(None, rng.random(7 if t % 10 == 5 else 5).tolist(), **asked)
+        proposal = copy.propose(None, rng.random(6 if t % 10 == 5 else 4).tolist(), **asked)
         require(bytes_of(copy.state) == before, "propose must change nothing")
         require(proposal == duel, f"propose must return what choose does, got {proposal} for {duel}")
         waiting.append(Duel.from_dict(json.loads(json.dumps(proposal.to_dict()))))

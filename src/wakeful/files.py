@@ -61,10 +61,17 @@ def decode(data: bytes, kind: str, build: Build[Built], max_bytes: int = MAX_BYT
 def _pack(file: BinaryIO, header: Mapping[str, Any], arrays: ArrayMap) -> None:
     """Write the zip file."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(HEADER, json.dumps({"version": VERSION, **header}, indent=1))
+        archive.writestr(_entry(HEADER), json.dumps({"version": VERSION, **header}, indent=1))
         for field, array in arrays.items():
-            with archive.open(f"{field}.npy", "w", force_zip64=True) as entry:
+            with archive.open(_entry(f"{field}.npy"), "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """Return an entry without the time of day, so that the same content is the same bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def _decoded(data: bytes, kind: str, build: Build[Built], max_bytes: int, name: str, shown: str) -> Built:

@@ -6,12 +6,12 @@ A few policies that together use all of the numerics; `benchmarks/every_cpu.py` 
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cpu_digests import OLD_CPU, digests
+from processes import running
 
 POLICIES = (
     "SIExp3",  # exponentials, stationary distributions
@@ -25,8 +25,7 @@ POLICIES = (
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
 def test_an_old_cpu_plays_the_same() -> None:
     script = Path(__file__).parent.parent / "cpu_digests.py"
-    call, environment = [sys.executable, str(script), *POLICIES], {**os.environ, **OLD_CPU}
-    with subprocess.Popen(call, env=environment, stdout=subprocess.PIPE) as old:
+    with running(str(script), *POLICIES, env={**os.environ, **OLD_CPU}, stdout=subprocess.PIPE) as old:
         here = digests(POLICIES)
         found = json.loads(old.communicate()[0])
     assert set(here) == set(POLICIES)

@@ -24,6 +24,11 @@ STATED = {
     ),
     "one arm at a time": (wk.SBExp3(eta=0.1, exploration=9.0), (100, 4, 100), "external", "any", 10 * LOG_4),
     "rounds with nobody": (wk.SBExp3(eta=0.1, exploration=9.0), (100, 4, 60), "external", "any", 10 * LOG_4),
+    # 3 sqrt(3 K / (4 a)) (T + 1)^(2/3) + 8 K (T + 1)^(1/3) / a + 1, and the bound of SB-EXP3
+    "Auto, guarded": (
+        wk.Auto(guard=0.25), (63, 4, 99), "external", "any",
+        48 * math.sqrt(12) + 512 + 1 + 24 * math.sqrt(LOG_2) + LOG_2,
+    ),
     # (log K + 2 (K - 1) + 2 exploration K) sqrt T + 1
     "SBExp3, sqrt": (wk.SBExp3(eta="sqrt"), (100, 4, 300), "external", "any", 10 * (LOG_4 + 6) + 1),
     "SBExp3, sqrt, exploration": (

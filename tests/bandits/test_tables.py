@@ -1,0 +1,97 @@
+"""Tables for people: every form shows the same rows, and no text in a cell can break it."""
+
+import csv
+import io
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from wakeful.bandits.tables import Column, Table
+
+COLUMNS = (Column("arm", "the arm", number=False), Column("wins", "won", "{:,.1f}".format, minor=True))
+ROWS = [["tea", 3.25], ["<b>|`juice`|\n</b>", 1000.0], ["=1+1", 0.0]]
+TABLE = Table(COLUMNS, ROWS, "Drinks & <more>", ("Note <1>.",), frozenset({1}))
+
+
+class Cells(HTMLParser):
+    """Collects the texts of cells, and every tag."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.tags: set[str] = set()
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+        if tag in {"td", "th"}:
+            self.cells.append("")
+            self._inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside &= tag not in {"td", "th"}
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.cells[-1] += data
+
+
+def test_text_is_aligned_and_one_line_for_each_row() -> None:
+    lines = str(TABLE).splitlines()
+    assert lines[0].split() == ["the", "arm", "won"]
+    assert [line.split()[-1] for line in lines] == ["won", "3.2", "1,000.0", "0.0"]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_markdown_keeps_its_columns_whatever_the_names() -> None:
+    lines = TABLE.to_markdown().splitlines()
+    assert lines[1] == "| --- | ---: |"
+    assert lines[3] == r"| &lt;b&gt;\|\`juice\`\| &lt;/b&gt; | 1,000.0 |"
+    assert len(lines) == 5
+
+
+def test_html_is_one_page_without_other_files_and_escapes_names(tmp_path: Path) -> None:
+    page = TABLE.to_html(tmp_path / "table.html")
+    assert (tmp_path / "table.html").read_text(encoding="utf-8") == page
+    parser = Cells()
+    parser.feed(page)
+    assert parser.cells == ["the arm", "won", "tea", "3.2", "<b>|`juice`|\n</b>", "1,000.0", "=1+1", "0.0"]
+    assert parser.tags.isdisjoint({"b", "script", "link", "img", "more"})
+    assert "<h1>Drinks &amp; &lt;more&gt;</h1>" in page
+    assert "<p>Note &lt;1&gt;.</p>" in page
+    assert 'name="viewport"' in page
+    assert "prefers-color-scheme: dark" in page
+    assert '<td class="number minor faint">1,000.0</td>' in page
+
+
+def test_html_as_a_part_of_another_page() -> None:
+    part = TABLE.to_html(whole_page=False)
+    assert "<html" not in part
+    assert part.count("<table>") == 1
+    assert part.startswith("<style>")
+
+
+def test_csv_holds_exact_values_and_no_formulas(tmp_path: Path) -> None:
+    text = TABLE.to_csv(tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == text
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows == [["arm", "wins"], ["tea", "3.25"], ["<b>|`juice`|\n</b>", "1000.0"], ["'=1+1", "0.0"]]
+
+
+def test_a_frame_of_pandas_or_else_of_polars(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = TABLE.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["wins"].tolist() == [3.25, 1000.0, 0.0]
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    other = TABLE.to_frame()
+    assert type(other).__module__.startswith("polars")
+    assert other["arm"].to_list() == [row[0] for row in ROWS]
+
+
+def test_an_empty_table_still_has_its_columns() -> None:
+    empty = Table(COLUMNS, [])
+    assert str(empty) == "the arm   won"
+    assert list(empty.to_frame().columns) == ["arm", "wins"]
+    assert empty.to_csv() == "arm,wins\n"

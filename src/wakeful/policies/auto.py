@@ -95,6 +95,11 @@ class Auto(Policy):
         set_frozen(self, guard=real("guard", self.guard, f"between 0 and {MOST_EXPLORED}", 0.0, MOST_EXPLORED))
 
     @property
+    def from_others(self) -> str | None:  # type: ignore[override]
+        """Count decisions of others; with a guard, refuse them: it compares the policy's own losses with others."""
+        return "counts" if self.guard == 0.0 else None
+
+    @property
     def kernels(self) -> Kernels:
         """The compiled half."""
         return Kernels(_law, _learn)

@@ -53,6 +53,7 @@ class OrderingExp4(Policy):
 
     scale: float = 1.0
 
+    from_others: ClassVar[str | None] = "weights"
     ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS}
 
     def __post_init__(self) -> None:
@@ -115,6 +116,7 @@ class FixedOrdering(Policy):
     ordering: tuple[int, ...]
 
     symmetric: ClassVar[bool] = False  # it prefers arms by their index
+    from_others: ClassVar[str | None] = "counts"
     ranges: ClassVar[Ranges] = {"counts": COUNTS}
 
     def __post_init__(self) -> None:

@@ -46,6 +46,11 @@ class PerSet(Copies, Policy):  # type: ignore[override]  # asks the inner policy
         set_frozen(self, max_sets=whole("max_sets", self.max_sets, "a number of sets, at least 1", 1))
 
     @property
+    def from_others(self) -> str | None:  # type: ignore[override]
+        """How the inner policy learns from decisions of others."""
+        return self.policy.from_others
+
+    @property
     def ranges(self) -> Ranges:  # type: ignore[override]
         """Those of the inner policy, and counts of sets."""
         return {"set_counts": COUNTS, **super().ranges}

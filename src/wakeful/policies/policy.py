@@ -40,6 +40,7 @@ class Policy(Recipe, ABC):
     symmetric: ClassVar[bool] = True  # relabelling the arms relabels the probabilities
     order_free: ClassVar[bool] = True  # the same feedback in another order gives the same probabilities
     grows: ClassVar[bool] = False  # the state takes more memory the longer it runs
+    from_others: ClassVar[str | None] = None  # decisions of others: "counts", "weights" (`spectate.py`), or refused
     ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property

@@ -53,6 +53,7 @@ class SBExp3(Policy):
     exploration: float = 0.0
 
     schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt")
+    from_others: ClassVar[str | None] = "weights"
     ranges: ClassVar[Ranges] = {"losses": DIFFERENCES, "clock": COUNTS}
 
     def __post_init__(self) -> None:

@@ -77,6 +77,7 @@ class SIExp3(Policy):
     horizon: float | None = None
 
     schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt", "horizon", "paper", "doubling")
+    from_others: ClassVar[str | None] = "weights"
     ranges: ClassVar[Ranges] = {"losses": DIFFERENCES, "clock": COUNTS, "rate": Range(0.0, LARGEST_RATE)}
 
     def __post_init__(self) -> None:

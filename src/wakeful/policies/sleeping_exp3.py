@@ -71,6 +71,7 @@ class SleepingExp3G(Policy):
     max_sets: int = 1024
 
     schedules: ClassVar[tuple[str, ...]] = ("sqrt",)
+    from_others: ClassVar[str | None] = "weights"
     ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS, "counts": COUNTS}
 
     def __post_init__(self) -> None:
@@ -128,6 +129,7 @@ class SleepingExp3(Policy):
     exploration: float = 1.0
 
     schedules: ClassVar[tuple[str, ...]] = ("sqrt",)
+    from_others: ClassVar[str | None] = "weights"
     ranges: ClassVar[Ranges] = {"losses": ESTIMATES, "clock": COUNTS, "seen": COUNTS}
 
     def __post_init__(self) -> None:

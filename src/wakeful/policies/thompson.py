@@ -36,6 +36,7 @@ class SleepingThompson(Policy):
     array([0.5, 0.5])
     """
 
+    from_others: ClassVar[str | None] = "counts"
     ranges: ClassVar[Ranges] = {"ones": ROUNDED, "zeros": ROUNDED}
 
     @property

@@ -51,6 +51,7 @@ class SleepingUCB(Policy):
 
     constant: float = 8.0
 
+    from_others: ClassVar[str | None] = "counts"
     ranges: ClassVar[Ranges] = {"counts": COUNTS, "losses": TOTALS, "clock": COUNTS}
 
     def __post_init__(self) -> None:

@@ -27,6 +27,7 @@ class Uniform(Policy):
     array([0.5, 0. , 0.5, 0. ])
     """
 
+    from_others: ClassVar[str | None] = "counts"
     ranges: ClassVar[Ranges] = {"counts": COUNTS}
 
     @property

@@ -1,34 +1,96 @@
-"""A ranking of arms from their wins over each other, with confidence intervals."""
+"""A ranking of arms from the results of their duels, with confidence intervals."""
 
-from collections.abc import Hashable, Sequence
+import math
+import os
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.numerics.arrays import Floats
+from wakeful.bandits.bradley_terry import (
+    PairResults,
+    Strengths,
+    fit_strengths,
+    from_matrix,
+    rank_intervals,
+    relative_strengths,
+    totals,
+    z_score,
+)
+from wakeful.bandits.tables import Column, Table
+from wakeful.inputs import did_you_mean, must_be, one_of, real
+from wakeful.numerics.arrays import Floats, Ints
 
-PRIOR = 2.0  # standard deviation of log-strengths before any duel: where few met, they stay near the mean
 SPREAD = 1.959963984540054  # standard errors on each side of a 95 % interval
-TURNS = 100
+ELO_FACTOR, ELO_MEAN = 400.0 / math.log(10.0), 1500.0  # 400 points are odds of ten to one
+SCALES = ("log", "elo", "probability")
+HEADS = {"log": "strength", "elo": "Elo", "probability": "beats the mean"}
+SIDE_OF_FIRST = {None: 0.0, "left": 1.0, "right": -1.0}
 
 
 class Rank(NamedTuple):
-    """One arm: its log-strength, less the mean of all, between `low` and `high` with 95 % confidence."""
+    """One arm of a ranking.
+
+    Parameters:
+        rank: its place, the strongest arm having 1
+        arm: its name
+        strength: on the scale of the ranking, less the mean of the arms that it can be compared with
+        low, high: the ends of the interval of its strength
+        wins: how often it won; results without sides and ties count a tie as half
+        duels: how often it played
+        ties: how often nobody won
+        best_rank, worst_rank: between them is its true rank, with the confidence of the ranking
+        retired: whether it is retired
+    """
 
     rank: int
-    arm: Hashable
+    arm: Any
     strength: float
     low: float
     high: float
     wins: float
     duels: float
+    ties: float = 0.0
+    best_rank: int = 1
+    worst_rank: int = 1
+    retired: bool = False
+
+
+class Estimate(NamedTuple):
+    """An estimate and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Chance(NamedTuple):
+    """The probability that one arm beats another, the ends of its interval, and the probability of a tie."""
+
+    probability: float
+    low: float
+    high: float
+    tie: float
 
 
 class Ranking(Sequence[Rank]):
-    """The arms, strongest first; prints as a table."""
+    """The arms, strongest first; prints as a table. `DuelingBandit.ranking` makes it.
 
-    def __init__(self, ranks: Sequence[Rank]) -> None:
+    >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
+    >>> found = ranking(["a", "b"], wins, scale="elo", level=0.9)
+    >>> [(rank.arm, round(rank.strength)) for rank in found]
+    [('a', 1594), ('b', 1406)]
+    >>> round(found.probability("a", "b").probability, 2)
+    0.75
+    """
+
+    def __init__(
+        self, ranks: Sequence[Rank], fitted: Strengths, position: dict[Hashable, int], scale: str, level: float
+    ) -> None:
         self._ranks = tuple(ranks)
+        self._fitted, self._position = fitted, position
+        self.scale, self.level = scale, level
+        self._z = z_score(level)
 
     def __getitem__(self, index: Any) -> Any:
         """Return one rank, or a tuple of them for a slice."""
@@ -40,55 +102,223 @@ class Ranking(Sequence[Rank]):
 
     def __repr__(self) -> str:
         """Return an aligned table."""
-        wide = max(len(str(rank.arm)) for rank in self._ranks)
-        heads = ("strength", "95 % from", "to", "wins", "duels")
-        rows = [[f"{r[n]:.3f}" if n < 5 else f"{r[n]:,.1f}" for n in range(2, 7)] for r in self._ranks]
-        widths = [max(map(len, column)) + 3 for column in zip(heads, *rows, strict=True)]
-        firsts = [" " * (wide + 5), *(f"{r.rank:>3}  {r.arm!s:<{wide}}" for r in self._ranks)]
-        lines = zip(firsts, (heads, *rows), strict=True)
-        return "\n".join(first + "".join(f"{x:>{w}}" for x, w in zip(row, widths, strict=True)) for first, row in lines)
+        return self._table().to_text()
+
+    @property
+    def side_effect(self) -> Estimate | None:
+        """The logarithm of the odds that the left one of two equal arms wins; None if the sides are not known."""
+        return self._estimate(self._fitted.n_arms) if self._fitted.has_side else None
+
+    @property
+    def tie_rate(self) -> Estimate | None:
+        """The probability that two equal arms tie, without a side effect; None if no ties were reported."""
+        if not self._fitted.has_ties:
+            return None
+        found = self._estimate(self._fitted.n_arms + 1)
+        return Estimate(*(1.0 / (1.0 + 2.0 * math.exp(-x)) for x in found))
+
+    def probability(self, first: Hashable, second: Hashable, *, side: str | None = None) -> Chance:
+        """Return the probability that one arm beats another, with an interval of the ranking's level.
+
+        Parameters:
+            first, second: names of two arms
+            side: where the first one stands, `"left"` or `"right"`; without it the side effect is left out
+        """
+        values, n_arms = self._fitted.values, self._fitted.n_arms
+        sign = 0.0 if side is None else SIDE_OF_FIRST[one_of("side", side, ("left", "right"))]
+        weights = np.zeros(values.size)
+        weights[self._place("first", first)] += 1.0
+        weights[self._place("second", second)] -= 1.0
+        weights[n_arms] = sign * self._fitted.has_side
+        half = 0.5 * float(weights @ values)
+        tie = math.exp(values[n_arms + 1]) if self._fitted.has_ties else 0.0
+        lost = math.exp(-half)
+        slopes = weights * 0.5 * (1.0 + lost / (lost + tie))  # of the logit of the probability
+        slopes[n_arms + 1] = -tie / (lost + tie)
+        logit = half - math.log(lost + tie)
+        reach = self._z * math.sqrt(float(slopes @ self._fitted.covariance @ slopes))
+        chance, low, high = map(_sigmoid, (logit, logit - reach, logit + reach))
+        return Chance(chance, low, high, tie / (math.exp(half) + lost + tie))
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas, or of polars where only that is installed; one column for each field."""
+        return self._data().to_frame()
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the same columns as comma-separated text; write it to `path` as well, if that is given."""
+        return self._data().to_csv(path)
+
+    def to_markdown(self) -> str:
+        """Return the printed table in Markdown."""
+        return self._table().to_markdown()
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str = "Leaderboard", whole_page: bool = True
+    ) -> str:
+        """Return the printed table as a page of HTML that needs no other file.
+
+        Parameters:
+            path: where to write it as well, if it is given
+            title: of the page
+            whole_page: if False, return only the part that belongs into the body of another page
+        """
+        return self._table(str(title)).to_html(path, whole_page=whole_page)
+
+    def _estimate(self, place: int) -> Estimate:
+        """Return one of the fitted values with its interval."""
+        value = float(self._fitted.values[place])
+        reach = self._z * math.sqrt(float(self._fitted.covariance[place, place]))
+        return Estimate(value, value - reach, value + reach)
+
+    def _place(self, what: str, name: Any) -> int:
+        """Return the position of the arm called `name`."""
+        return arm_position(what, name, self._position)
+
+    def _data(self) -> Table:
+        """Return all fields as a table."""
+        return Table(tuple(Column(name, name) for name in Rank._fields), self._ranks)
+
+    def _table(self, title: str = "") -> Table:
+        """Return what people read."""
+        digits = "{:,.0f}".format if self.scale == "elo" else "{:.3f}".format
+        columns = [
+            Column("rank", ""),
+            Column("arm", "", number=False),
+            Column("strength", HEADS[self.scale], digits),
+            Column("low", f"{100 * self.level:g} % from", digits),
+            Column("high", "to", digits),
+            Column("best_rank", "ranks", _ranks_shown),
+            Column("wins", "wins", _count_shown, minor=True),
+            Column("ties", "ties", _count_shown, minor=True),
+            Column("duels", "duels", _count_shown),
+            Column("retired", "", lambda gone: "retired" if gone else "", number=False),
+        ]
+        rows = [
+            [(r.best_rank, r.worst_rank) if c.name == "best_rank" else getattr(r, c.name) for c in columns]
+            for r in self
+        ]
+        kept = [n for n, c in enumerate(columns) if c.name not in {"ties", "retired"} or any(row[n] for row in rows)]
+        faint = frozenset(n for n, r in enumerate(self) if r.retired)
+        shown = [[row[n] for n in kept] for row in rows]
+        return Table(tuple(columns[n] for n in kept), shown, title, self._notes(), faint)
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what the page says below the table."""
+        percent = f"{100 * self.level:g} %"
+        scales = {
+            "log": "Strengths are log-odds: the odds that one arm beats another are exp(difference); the mean is 0.",
+            "elo": "400 Elo points more are odds of ten to one; the mean is 1500.",
+            "probability": "The probability to beat an arm of mean strength, ties left out.",
+        }
+        notes = [f"{scales[self.scale]} Intervals and ranks hold with {percent} confidence for each arm."]
+        if self.tie_rate is not None:
+            notes.append(f"Two equal arms tie in {_percents(*self.tie_rate)} of duels.")
+        if self.side_effect is not None:
+            left = _percents(*map(_sigmoid, self.side_effect))
+            notes.append(f"Of two equal arms, the one on the left wins {left} of duels that are no ties.")
+        return tuple(notes)
 
 
-def ranking(names: Sequence[Hashable], wins: Floats) -> Ranking:
+def ranking(
+    names: Sequence[Hashable],
+    results: Floats | PairResults,
+    *,
+    scale: str = "log",
+    level: float = 0.95,
+    arms: Iterable[Hashable] | None = None,
+    min_duels: float = 0,
+    retired: Iterable[Hashable] = (),
+) -> Ranking:
     """Rank arms by Bradley-Terry strengths: the odds that i beats j are exp(strength i - strength j).
 
-    The most likely strengths under a weak normal prior, so that arms which never met are ranked too, with wide
-    intervals; these come from the curvature of the likelihood. It is a summary: preferences need not be of this kind.
+    The strengths are the most likely ones under a weak normal prior, so that arms which never met are ranked too, with
+    wide intervals. Strengths are relative to the mean of the arms that are connected by duels; an arm that has not
+    played changes nothing for the others. An arm's rank lies between one more than the number of arms that are surely
+    stronger, and the number of arms less those that are surely weaker. Each of its comparisons has such a level
+    (Bonferroni's) that all of them together hold with probability `level`.
+
+    It is a summary: preferences need not be of this kind.
+
+    Parameters:
+        names: of all arms
+        results: of their duels, or the K x K matrix of wins, row over column
+        scale: `"log"`; `"elo"`, 400 points for odds of ten to one and a mean of 1500; or `"probability"`, to beat an
+            arm of mean strength
+        level: of the intervals
+        arms: the names of those to show and rank, if not all
+        min_duels: show and rank only arms that played so many duels
+        retired: the names of those to be marked
 
     >>> ranking(["a", "b"], np.array([[0.0, 30.0], [10.0, 0.0]]))
-             strength   95 % from       to   wins   duels
-      1  a      0.540       0.187    0.894   30.0    40.0
-      2  b     -0.540      -0.894   -0.187   10.0    40.0
+             strength   95 % from       to   ranks   wins   duels
+    1   a       0.540       0.187    0.894       1     30      40
+    2   b      -0.540      -0.894   -0.187       2     10      40
     """
-    met = wins + wins.T
-    np.fill_diagonal(met, 0.0)
-    won = wins.sum(axis=1) - np.diag(wins)
-    strengths = np.zeros(len(won))
-    precision = np.eye(len(won)) / PRIOR**2
-    for _ in range(TURNS):  # Newton: the likelihood is concave
-        chances = 1.0 / (1.0 + np.exp(strengths[None, :] - strengths[:, None]))
-        slope = won - (met * chances).sum(axis=1) - strengths / PRIOR**2
-        weight = met * chances * (1.0 - chances)
-        curvature = np.diag(weight.sum(axis=1)) - weight + precision
-        move = np.linalg.solve(curvature, slope)
-        strengths = strengths + move / max(1.0, float(np.abs(move).max()))
-        if float(np.abs(move).max()) < 1e-10:
-            break
-    centred = np.eye(len(won)) - 1.0 / len(won)
-    errors = np.sqrt(np.diag(centred @ np.linalg.inv(curvature) @ centred))
-    strengths = strengths - strengths.mean()
-    order = np.lexsort((np.arange(len(won)), -strengths))
-    return Ranking(
-        [
-            Rank(
-                place,
-                names[k],
-                float(strengths[k]),
-                float(strengths[k] - SPREAD * errors[k]),
-                float(strengths[k] + SPREAD * errors[k]),
-                float(won[k]),
-                float(met[k].sum()),
-            )
-            for place, k in enumerate(order.tolist(), 1)
-        ]
-    )
+    one_of("scale", scale, SCALES)
+    z = z_score(level)
+    table = results if isinstance(results, PairResults) else from_matrix(np.asarray(results, np.float64))
+    position = {name: k for k, name in enumerate(names)}
+    fitted = fit_strengths(table, len(names))
+    wins, ties, duels = totals(table, len(names))
+    shown = _shown(position, arms, duels, real("min_duels", min_duels, "zero or more", 0.0))
+    strengths, errors = relative_strengths(fitted, table)
+    best, worst = rank_intervals(fitted, shown, level)
+    gone = {arm_position("retired", name, position) for name in retired}
+    order = np.lexsort((shown, -strengths[shown]))
+    ranks = []
+    for place, n in enumerate(order.tolist(), 1):
+        k = int(shown[n])
+        ends = strengths[k] - z * errors[k], strengths[k] + z * errors[k]
+        strength, low, high = (_scaled(float(x), scale) for x in (strengths[k], *ends))
+        won, played, tied = (float(counts[k]) for counts in (wins, duels, ties))
+        among = int(best[n]), int(worst[n])
+        ranks.append(Rank(place, names[k], strength, low, high, won, played, tied, *among, k in gone))
+    return Ranking(ranks, fitted, position, scale, level)
+
+
+def arm_position(what: str, name: Any, position: dict[Hashable, int]) -> int:
+    """Return the position of the arm called `name`; `what` is how the caller calls the argument."""
+    try:
+        return position[name]
+    except (KeyError, TypeError):
+        shown = ", ".join(map(repr, list(position)[:8])) + (", ..." if len(position) > 8 else "")
+        raise ValueError(must_be(what, f"among the arms {shown}", name) + did_you_mean(name, position)) from None
+
+
+def _shown(position: dict[Hashable, int], arms: Any, duels: Floats, least: float) -> Ints:
+    """Return the positions of the arms to show."""
+    if arms is None:
+        chosen = list(range(len(position)))
+    elif isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise TypeError(must_be("arms", "a list of arm names", arms))
+    else:
+        chosen = sorted({arm_position("arms", name, position) for name in arms})
+    return np.array([k for k in chosen if duels[k] >= least], np.int64)
+
+
+def _scaled(strength: float, scale: str) -> float:
+    """Return a strength on another scale."""
+    if scale == "elo":
+        return ELO_MEAN + ELO_FACTOR * strength
+    return _sigmoid(strength) if scale == "probability" else strength
+
+
+def _sigmoid(x: float) -> float:
+    """Return 1 / (1 + exp(-x)), without overflow."""
+    small = math.exp(-abs(x))
+    return 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
+
+
+def _ranks_shown(ends: tuple[int, int]) -> str:
+    """Return "3" or "3 to 5"."""
+    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _count_shown(count: float) -> str:
+    """Return a number of duels, with a fraction only if it has one."""
+    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}"
+
+
+def _percents(value: float, low: float, high: float) -> str:
+    """Return "31.0 % (29.5 to 32.4 %)"."""
+    return f"{100 * value:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"

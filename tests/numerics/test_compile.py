@@ -14,20 +14,22 @@ import numpy as np
 import pytest
 
 import wakeful as wk
+from wakeful.duels.kernels import empty_pick
 from wakeful.numerics import compile as compiling
 from wakeful.numerics import compile_cache
 from wakeful.numerics.fingerprint import said
 
 REPORT = """
-import json, time, wakeful as wk
+import json, sys, wakeful as wk
 from wakeful.policies.si_exp3 import SwitchState
-from wakeful.policies.policy import entries, full_name
+from wakeful.policies.policy import compiled_entry, full_name
 from wakeful.policies.learning_rates import Rate
 policy = wk.SIExp3()
 bandit = wk.Bandit(policy, 3, seed=0)
 bandit.probabilities()
-found = entries(full_name(policy), policy.kernels, Rate, SwitchState)
-print(json.dumps([sum(e.stats.cache_hits.values()) for e in (found.law, found.choose, found.update)]))
+names = "law", "choose", "update"
+found = [compiled_entry(name, full_name(policy), policy.kernels, Rate, SwitchState) for name in names]
+print(json.dumps([sum(entry.stats.cache_hits.values()) for entry in found] + ["numba.np.linalg" in sys.modules]))
 """
 
 compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
@@ -42,7 +44,7 @@ def test_the_next_process_finds_compiled_code_on_disk(tmp_path: Path) -> None:
         )
         for _ in range(2)
     ]
-    assert hits == [[0, 0, 0], [1, 1, 1]]
+    assert hits == [[0, 0, 0, True], [1, 1, 1, False]]  # nor does it load what Numba compiles with
 
 
 class Nothing(NamedTuple):
@@ -96,6 +98,19 @@ def test_long_compilations_are_announced(monkeypatch: pytest.MonkeyPatch, caplog
 def test_short_compilations_are_not(caplog: pytest.LogCaptureFixture) -> None:
     compiling.specialised(numba.njit(add), "Adder", 1.0, 2.0)
     assert not caplog.text
+
+
+@pytest.mark.parametrize("value", [
+    1, 1.0, True, np.random.default_rng(0), np.zeros(2), np.zeros((2, 3), np.bool_), np.zeros((2, 3), order="F"),
+    np.zeros((4, 4))[::2, ::2], np.frombuffer(b"abcdefgh", np.int64), np.array(1.0), (), (1, 2), (1, 2.0, np.zeros(1)),
+    empty_pick(2, 3), (empty_pick(2, 3), (1,)), np.ma.zeros(2), wk.SIExp3().start(3), wk.SIExp3().parameters(3),
+], ids=repr)  # fmt: skip
+def test_types_of_arguments_are_those_of_numba(value: Any) -> None:
+    if isinstance(value, np.ma.MaskedArray):
+        with pytest.raises(numba.errors.NumbaTypeError):
+            compiling._type_of(value)
+    else:
+        assert compiling._type_of(value) == compiling.typeof(value)
 
 
 @compiled_only

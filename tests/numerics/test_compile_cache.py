@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,6 +132,60 @@ def test_damaged_files_are_compiled_again(folder: Path, caplog: pytest.LogCaptur
         assert added() == (3.0, 0)
         assert added() == (3.0, 1)
     assert caplog.text.count("cannot be used") == 1
+
+
+def test_code_that_needs_a_name_which_is_not_known_makes_numba_ready_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+    context = type(compiling.bind(add, "add", False).targetctx)
+    refresh = context.refresh
+
+    def counted(self: Any) -> None:
+        calls.append(self)
+        refresh(self)
+
+    monkeypatch.setattr(context, "refresh", counted)
+    assert compile_cache._can_be_linked(["PyErr_Clear", "NRT_Allocate", "PyExc_ValueError"])
+    assert added() == (3.0, 0)
+    calls.clear()
+    assert added() == (3.0, 1)
+    assert not calls
+    monkeypatch.setattr(compile_cache, "_needed", lambda result: ["PyErr_Clear", "a_name_that_nobody_has"])
+    shutil.rmtree(folder)
+    assert added() == (3.0, 0)
+    calls.clear()
+    assert added() == (3.0, 1)
+    assert calls
+
+
+REFUSING = """
+from wakeful.numerics.compile import bind, kernel
+
+@kernel
+def refuse(number, limit):
+    if number > limit:
+        raise ValueError("more than", limit)  # Numba finds the parts of this error in the environment of the function
+    return number
+
+def call(number, limit):
+    return refuse(number, limit)
+
+entry = bind(call, "call", True)
+print(entry(3, 3))
+try:
+    entry(3, 2)
+except ValueError as error:
+    print(*error.args, len(entry.stats.cache_hits))
+"""
+
+
+def test_what_code_uses_of_its_environment_is_on_disk_too(tmp_path: Path) -> None:
+    (tmp_path / "refusing.py").write_text(REFUSING)
+    where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    call = [sys.executable, str(tmp_path / "refusing.py")]
+    found = [subprocess.run(call, env=where, capture_output=True, check=True, text=True).stdout for _ in range(2)]
+    assert found == ["3\nmore than 2 0\n", "3\nmore than 2 1\n"]
 
 
 def test_trouble_with_several_files_is_said_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -14,9 +14,11 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+from numba.np import numpy_support
 
 from wakeful.numerics.compile_cache import CompileCache, without_caches
-from wakeful.numerics.fingerprint import fingerprint, say_once, user_kernels
+from wakeful.numerics.fingerprint import fingerprint_and_kernels, say_once
 from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -24,6 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PATIENCE = 2.0  # seconds of compilation after which a message says what is going on
 NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
 log = logging.getLogger("wakeful")
+typeof: Any = numba.typeof
+types: Any = numba.types
 _called: dict[Any, Any] = {}  # functions, and what `call` made of them
 
 
@@ -72,8 +76,8 @@ def bind_kernels(
 def _keep(compiled: Any, template: Any, name: str) -> None:
     """Keep the code of an entry point on disk, under a name that other code does not have."""
     try:
-        compiled.py_func.__qualname__ = f"{name}-{fingerprint(template, compiled.bound)[:16]}"
-        compiled.foreign = user_kernels(compiled.bound)
+        found, compiled.foreign = fingerprint_and_kernels(template, compiled.bound)
+        compiled.py_func.__qualname__ = f"{name}-{found[:16]}"
         compiled._cache = CompileCache(compiled.py_func)
     except NotIdentifiedError as problem:
         say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again", problem)
@@ -97,11 +101,21 @@ def specialised(entry: Any, name: str, *examples: Any) -> Any:
     """
     if not hasattr(entry, "overloads"):
         return entry
-    signature = tuple(map(numba.typeof, examples))
+    signature = tuple(map(_type_of, examples))
     if signature not in entry.overloads:
         with _notice(name), without_caches(getattr(entry, "foreign", ())):
             entry.compile(signature)
     return entry.get_overload(signature)
+
+
+def _type_of(value: Any) -> Any:
+    """Return what `numba.typeof` does, which for arrays would import `numpy.ma` at the first decision of a process."""
+    if isinstance(value, tuple):
+        return types.BaseTuple.from_types(tuple(map(_type_of, value)), type(value))
+    if type(value) is np.ndarray:
+        layout = numpy_support.map_layout(value)
+        return types.Array(numpy_support.from_dtype(value.dtype), value.ndim, layout, not value.flags.writeable)
+    return typeof(value)
 
 
 def call_compiled(template: Any, *arguments: Any) -> Any:

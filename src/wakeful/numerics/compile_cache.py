@@ -6,6 +6,7 @@ what was written. Here any problem leads to one warning, and the code is compile
 
 import hashlib
 import pickle
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from wakeful import atomic
 from wakeful.numerics.fingerprint import say_once
 from wakeful.numerics.sources import digest
 
+llvm: Any = import_module("llvmlite.binding")
+runtime: Any = import_module("numba.core.runtime._nrt_python")
 serialize: Any = import_module("numba.core.serialize")
 SIZE = hashlib.sha256().digest_size
 
@@ -41,12 +44,14 @@ class CompileCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for the types `sig`, or None if it is not there or not whole."""
-        target_context.refresh()
         try:
             path = self._path(sig, target_context.codegen())
             if not self._enabled or not path.exists():
                 return None
-            return self._form.rebuild(target_context, pickle.loads(_read(path)))
+            reduced, needed = pickle.loads(_read(path))
+            if not _can_be_linked(needed):
+                target_context.refresh()
+            return self._form.rebuild(target_context, reduced)
         except Exception as problem:  # if the cache cannot be read, the code is compiled again
             say_once("compiled code on disk cannot be used, so some is compiled again", problem)
             return None
@@ -56,7 +61,7 @@ class CompileCache(_Cache):
         try:
             if self._enabled and self._form.check_cachable(result):
                 self._form.locator.ensure_cache_path()
-                _write(self._path(sig, result.codegen), serialize.dumps(self._form.reduce(result)))
+                _write(self._path(sig, result.codegen), _dumped(self._form.reduce(result), result))
         except Exception as problem:  # the code works, whether it can be written or not
             say_once("compiled code cannot be kept on disk, so every process compiles it again", problem)
 
@@ -80,6 +85,41 @@ class CompileCache(_Cache):
         """Return the file for these types on this CPU, by these versions."""
         about = str(sig), str(codegen.magic_tuple()), numba.__version__, sys.version
         return Path(self.cache_path) / f"{self._stem()}-{digest(*map(str.encode, about))[:16]}.wakeful"
+
+
+def _dumped(reduced: tuple[Any, ...], result: Any) -> bytes:
+    """Return what is written: what Numba would write without what the code does not use, and the names it needs."""
+    *parts, environments = reduced
+    module = str(result.library._final_module)
+    used = tuple(found for found in environments if _occurs_again(found.env_name, module))
+    data: bytes = serialize.dumps(((*parts, used), _needed(result)))
+    return data
+
+
+def _occurs_again(name: str, module: str) -> bool:
+    """Whether the text of compiled code has a global name anywhere but where it is defined.
+
+    Numba keeps the environment of every function that was ever inlined, and to read one back imports its module.
+    """
+    return len(re.findall(f'@"?{re.escape(name)}', module)) != 1
+
+
+def _needed(result: Any) -> list[str]:
+    """Return the names that compiled code takes from outside itself; those of LLVM's own operations are no names."""
+    module = result.library._final_module
+    declared = [part.name for part in (*module.functions, *module.global_variables) if part.is_declaration]
+    return [name for name in declared if not name.startswith("llvm.")]
+
+
+def _can_be_linked(names: Iterable[str]) -> bool:
+    """Whether all these names are known in this process, Numba's memory management included.
+
+    `refresh` makes Numba ready to compile, which takes longer than all else that is done before a first decision. Code
+    that is complete needs only names. What is not known here may be so after it.
+    """
+    for name, address in runtime.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    return all(llvm.address_of_symbol(name) for name in names)
 
 
 def _read(path: Path) -> bytes:

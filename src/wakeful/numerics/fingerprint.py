@@ -38,23 +38,19 @@ def fingerprint(*values: Any) -> str:
     >>> fingerprint([1.0, "a"]) == fingerprint([1.0, "a"]) != fingerprint([1.0 + 2**-52, "a"])
     True
     """
-    return _walked(values).found.hexdigest()
+    return fingerprint_and_kernels(*values)[0]
 
 
-def user_kernels(*values: Any) -> list[Any]:
-    """Return the kernels that `values` use, except those of Wakeful."""
-    return [found for found in _walked(values).alive if hasattr(found, "stats") and not is_ours(found.__module__)]
-
-
-def _walked(values: tuple[Any, ...]) -> "_Walk":
-    """Return a walk over `values`, done."""
+def fingerprint_and_kernels(*values: Any) -> tuple[str, list[Any]]:
+    """Return the fingerprint of `values`, and the kernels that they use, except those of Wakeful."""
     walk = _Walk()
     try:
         walk.each("values", values)
         walk.parts_of_modules()
     except RecursionError:
         raise NotIdentifiedError("the code goes too deep to be followed") from None
-    return walk
+    kernels = [found for found in walk.alive if hasattr(found, "stats") and not is_ours(found.__module__)]
+    return walk.found.hexdigest(), kernels
 
 
 said: set[str] = set()  # warnings that were given

@@ -1,6 +1,6 @@
 """Compiled entry points of a policy: probabilities, one choice, one decision to count, one update, a whole run.
 
-Each is a template; `entries` binds a policy's kernels into it. They take parameters and state as one plain
+Each is a template; `compiled_entry` binds a policy's kernels into it. They take parameters and state as one plain
 tuple, `fields`, because that is what the compiler unpacks fastest and what its cache recognises.
 """
 
@@ -52,23 +52,11 @@ class Kernels(NamedTuple):
     remember: Callable[..., float] = remember
 
 
-class Entries(NamedTuple):
-    """The entry points of one policy, each compiled when first called."""
-
-    law: Any
-    choose: Any
-    admit: Any
-    update: Any
-    play: Any
-
-
 @cache
-def entries(name: str, kernels: Kernels, parameters: Any, state: Any) -> Entries:
-    """Bind the kernels of the policy called `name` into the templates."""
+def compiled_entry(entry: str, name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:
+    """Bind the kernels of the policy called `name` into one template; it is compiled when it is first called."""
     types = bound_types(parameters, state)
-    own = kernels._asdict()
-    bound = (bind_kernels(t, f"{name}.{t.__name__[1:]}", own, nogil=t is _play, **types) for t in _TEMPLATES)
-    return Entries(*bound)
+    return bind_kernels(_TEMPLATES[entry], f"{name}.{entry}", kernels._asdict(), nogil=entry == "play", **types)
 
 
 def bound_types(parameters: Any, state: Any) -> dict[str, Any]:
@@ -195,12 +183,12 @@ def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, 
                 p[k] = 0.0
 
 
-_TEMPLATES = (_law, _choose, _admit, _update, _play)
+_TEMPLATES: dict[str, Any] = {"law": _law, "choose": _choose, "admit": _admit, "update": _update, "play": _play}
 
-EXAMPLES = Entries(  # arguments of the types each template is compiled for, without `fields`
-    law=(np.zeros(1, np.bool_), np.zeros(1)),
-    choose=(np.zeros(1, np.bool_), 0.5, np.zeros(1)),
-    admit=(np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0),
-    update=(np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5),
-    play=(np.zeros((1, 1), np.bool_), np.zeros((1, 1)), np.random.default_rng(0), np.zeros(1, np.int64)),
-)
+EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
+    "law": (np.zeros(1, np.bool_), np.zeros(1)),
+    "choose": (np.zeros(1, np.bool_), 0.5, np.zeros(1)),
+    "admit": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0),
+    "update": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5),
+    "play": (np.zeros((1, 1), np.bool_), np.zeros((1, 1)), np.random.default_rng(0), np.zeros(1, np.int64)),
+}

@@ -15,7 +15,7 @@ from wakeful.inputs import instance_of, must_be, real, truths, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.numerics.compile import specialised
 from wakeful.policies.decision import Decision
-from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, draw, entries, indices
+from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, compiled_entry, draw, indices
 from wakeful.policies.spec import Recipe, full_name
 from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
@@ -155,8 +155,8 @@ def compiled(policy: Policy, entry: str, state: Any, n_arms: int) -> Callable[..
         raise TypeError(must_be("policy", rule, policy))
     types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
     name = full_name(policy)
-    lazy = getattr(entries(name, policy.kernels, *types), entry)
-    return specialised(lazy, name, *getattr(EXAMPLES, entry), policy.fields(state, n_arms))  # type: ignore[no-any-return]
+    lazy = compiled_entry(entry, name, policy.kernels, *types)
+    return specialised(lazy, name, *EXAMPLES[entry], policy.fields(state, n_arms))  # type: ignore[no-any-return]
 
 
 def decide(policy: Policy, state: Any, awake: Mask, uniform: Callable[[], float], clock: int) -> Decision:

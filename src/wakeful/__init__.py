@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from wakeful.checks.policy import check_policy
     from wakeful.lab.results import Results
     from wakeful.lab.simulate import SimulationError, simulate
+    from wakeful.logs.log import Log
     from wakeful.regret import relations
     from wakeful.worlds import check_world, games
 
@@ -52,6 +53,7 @@ __all__ = [
     "FixedOrdering",
     "Guarantee",
     "Kernels",
+    "Log",
     "OrderingExp4",
     "PerSet",
     "Pick",
@@ -84,6 +86,7 @@ __all__ = [
 
 # What a decision does not need, by the module that has it: imported when it is first used.
 _LATER = {
+    "Log": "logs.log",
     "Results": "lab.results",
     "SimulationError": "lab.simulate",
     "check_dueling_policy": "checks.dueling_policy",

@@ -54,6 +54,10 @@ def test_replay_of_a_text_log(tmp_path: Path) -> None:
         ("round,arm,loss\n1,a,zero\n", "loss in line 2 must be a number, got 'zero'"),
         ("round,arm,loss\n1,a\n", "loss in line 2 must be a number, got None"),
         ("round,arm,loss\n1,a,0\n1,b,nan\n", "losses must be between 0 and 1 where awake, got nan"),
+        (
+            "round,arm,loss\n1,a,0\n2,b,1\n",
+            "log must be of one row for each awake arm of a round, not only for the one",
+        ),
         ("round,arm,loss\n1,a,2\n", "losses must be between 0 and 1 where awake, got 2.0"),
         ("round,arm,loss\n1,a,0\n2," + "a" * 200_000 + ",0\n", "line 3 must be of a text file of columns, got '"),
         ("round,arm,loss\n1," + "9" * 5_000 + ",0\n", r"arm in line 2 must be a whole number, got '9{100}\.\.\.'$"),
@@ -86,7 +90,7 @@ def test_rounds_of_any_size_are_numbers(tmp_path: Path) -> None:
 
 def test_a_short_log_of_a_large_table_is_refused_unless_the_caller_says_how_large(tmp_path: Path) -> None:
     path, n = tmp_path / "log.csv", 5_000
-    path.write_text("round,arm,loss\n" + "".join(f"{k},{k},0\n" for k in range(n)))
+    path.write_text("round,arm,loss\n" + "".join(f"{k},{k},0\n{k},{(k + 1) % n},0\n" for k in range(n)))
     with pytest.raises(ValueError, match=r"log must be of at most 16,777,216 cells, .*got '5,000 rounds of 5,000 arms"):
         Replay.from_csv(path)
     assert Replay.from_csv(path, max_cells=n * n).awake.shape == (n, n)

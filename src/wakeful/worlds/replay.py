@@ -106,6 +106,7 @@ class Replay(World):
         awake[t, k] = True
         if awake.sum() < k.size:
             raise ValueError(must_be("log", "of one row for each arm of a round", _twice(rounds, arms)))
+        _refuse_chosen_only(awake)
         values = np.zeros(awake.shape)
         values[t, k] = [np.nan if loss is None else loss for loss in losses]
         return cls(awake, values, arms=tuple(names))
@@ -168,6 +169,14 @@ def _check_cells(rows: int, rounds: int, arms: int, max_cells: int) -> None:
     if rounds * arms > most:
         rule = f"of at most {most:,} cells, rounds times arms (max_cells raises the limit)"
         raise ValueError(must_be("log", rule, f"{rounds:,} rounds of {arms:,} arms in {rows:,} rows"))
+
+
+def _refuse_chosen_only(awake: Mask) -> None:
+    """Raise for a log of several arms with one row in every round: all but the chosen arm would seem asleep."""
+    if awake.shape[1] > 1 and awake.sum() == len(awake):
+        rule = "of one row for each awake arm of a round, not only for the one that was chosen"
+        why = "with no other arm every policy has regret 0; wk.Log and wk.evaluate are for logs of decisions"
+        raise ValueError(must_be("log", rule, "one row in every round") + f": {why}")
 
 
 def _read_csv(path: str | Path) -> tuple[list[Any], ...]:

@@ -1,0 +1,137 @@
+"""Writes a log: as CSV, JSON lines, Parquet, or a data frame."""
+
+import csv
+import gzip
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wakeful import atomic
+from wakeful.inputs import must_be
+from wakeful.lab.tables import arrow
+from wakeful.logs.rows import SEPARATOR, LogBlock
+from wakeful.logs.sources import format_of, shortened
+
+
+class Parts(NamedTuple):
+    """Rows to be written: what the log uses, the names of its arms, and the columns that it does not use."""
+
+    block: LogBlock
+    arms: tuple[str, ...]
+    others: dict[str, list[Any]]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return all columns as plain values."""
+        block = self.block
+        found: dict[str, list[Any]] = {
+            "awake": [[self.arms[k] for k in np.flatnonzero(mask)] for mask in block.awake],
+            "arm": [self.arms[k] for k in block.arms],
+        }
+        if block.probabilities is not None:
+            found["probability"] = block.probabilities.tolist()
+        found["loss"] = block.losses.tolist()
+        for name, values in (("time", block.times), ("id", block.ids)):
+            if values is not None:
+                found[name] = list(values)
+        return {**found, **self.others}
+
+
+def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequence[str]) -> None:
+    """Write rows to a file; the end of its name says how. After an error the old file stays."""
+    kind = format_of(path)
+    if kind == ".csv":
+        for name in arms:
+            if SEPARATOR in name or name != name.strip():
+                rule = f"without {SEPARATOR!r} and blanks at their ends, to be written as CSV"
+                raise ValueError(must_be("names of arms", rule, shortened(name)))
+    with atomic.replacing(path) as file:
+        if kind == ".parquet":
+            _write_parquet(file, parts)
+            return
+        with _text(file, Path(path).suffix == ".gz") as text:
+            (_write_csv if kind == ".csv" else _write_json)(text, parts)
+
+
+@contextmanager
+def _text(file: Any, compressed: bool) -> Iterator[Any]:
+    """Yield a text that is written into a file of bytes, which stays open."""
+    inner: Any = gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) if compressed else file
+    text = TextIOWrapper(inner, encoding="utf-8", newline="", write_through=True)
+    yield text
+    text.flush()
+    text.detach()
+    if compressed:
+        inner.close()
+
+
+def _write_csv(text: Any, parts: Iterator[Parts]) -> None:
+    """Write a header and the rows; awake arms are joined."""
+    writer = csv.writer(text, lineterminator="\n")
+    for n, part in enumerate(parts):
+        columns = part.columns()
+        columns["awake"] = [SEPARATOR.join(names) for names in columns["awake"]]
+        if n == 0:
+            writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+def _write_json(text: Any, parts: Iterator[Parts]) -> None:
+    """Write an object in each line."""
+    for part in parts:
+        columns = part.columns()
+        for row in zip(*columns.values(), strict=True):
+            record = {name: _json_value(value) for name, value in zip(columns, row, strict=True)}
+            text.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON can have: NaN is null."""
+    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124
+
+
+def _write_parquet(file: Any, parts: Iterator[Parts]) -> None:
+    """Write rows in groups; the first rows say what types the columns have."""
+    pa, pq = arrow()
+    writer: Any = None
+    try:
+        for part in parts:
+            columns = part.columns()
+            try:
+                table = pa.table(columns, schema=None if writer is None else writer.schema)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
+                rule = "of one type each, to be written as Parquet"
+                raise ValueError(must_be("columns", rule, list(columns)) + f": {problem}") from problem
+            if writer is None:
+                table = _with_texts(pa, table)
+                writer = pq.ParquetWriter(file, table.schema, write_page_checksum=True)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _with_texts(pa: Any, table: Any) -> Any:
+    """Return a table in which columns without any value so far are columns of text."""
+    fields = [pa.field(f.name, pa.string() if pa.types.is_null(f.type) else f.type) for f in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def frame_of(parts: Iterator[Parts]) -> Any:
+    """Return rows as a data frame of pandas, or of polars where only that is installed."""
+    columns: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, values in part.columns().items():
+            columns.setdefault(name, []).extend(values)
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    return pd.DataFrame(columns)

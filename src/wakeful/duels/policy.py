@@ -26,6 +26,7 @@ class DuelingPolicy(Recipe, ABC):
 
     symmetric: ClassVar[bool] = True  # relabelling the arms relabels the probabilities
     order_free: ClassVar[bool] = True  # the same feedback in another order gives the same probabilities
+    from_others: ClassVar[str | None] = None  # duels of others: "counts", "weights" (`spectate.py`), or refused
     ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property

@@ -39,6 +39,11 @@ class Sparring(Copies, DuelingPolicy):  # type: ignore[override]  # asks the inn
         a_policy(self.policy)
 
     @property
+    def from_others(self) -> str | None:  # type: ignore[override]
+        """What the inner policy does with decisions of others."""
+        return self.policy.from_others
+
+    @property
     def kernels(self) -> DuelKernels | None:
         """The compiled functions of this policy, if the inner policy has any."""
         inner = self.policy.kernels

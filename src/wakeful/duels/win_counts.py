@@ -20,6 +20,7 @@ from wakeful.policies.ucb import TIE
 class KeepsWins:
     """What dueling policies share whose state is `PairState`: wins of each arm over each other one, and a clock."""
 
+    from_others: ClassVar[str | None] = "counts"
     ranges: ClassVar[Ranges] = {"wins": TOTALS, "clock": COUNTS}
 
     def memo_range(self, n_arms: int) -> Range:

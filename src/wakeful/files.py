@@ -14,7 +14,7 @@ from wakeful import atomic
 from wakeful.inputs import must_be, whole
 from wakeful.limits import MAX_BYTES, at_most
 
-VERSION = 1
+VERSION = 2  # of what is written; those from 1 on are read
 HEADER = "wakeful.json"
 PARSED = 32  # how many times its bytes a header takes in memory once it is parsed, at worst
 DIRECTORY = 1 << 20  # bytes of the list of entries at the end of a zip file: some ten thousand entries
@@ -58,6 +58,11 @@ def decode(data: bytes, kind: str, build: Build[Built], max_bytes: int = MAX_BYT
     return _decoded(bytes(data), kind, build, most, "data", f"{len(data):,} bytes")
 
 
+def is_readable(version: Any) -> bool:
+    """Whether this is the number of a version whose files are read: 1, without counts of decisions, or this one."""
+    return type(version) is int and 1 <= version <= VERSION
+
+
 def _pack(file: BinaryIO, header: Mapping[str, Any], arrays: ArrayMap) -> None:
     """Write the zip file."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -82,7 +87,7 @@ def _decoded(data: bytes, kind: str, build: Build[Built], max_bytes: int, name: 
             _check_sizes(archive.infolist(), max_bytes)
             header = json.loads(archive.read(HEADER))
             version = header["version"] if header["kind"] == kind else None
-            if version == VERSION:
+            if is_readable(version):
                 names = [entry for entry in archive.namelist() if entry != HEADER]
                 return build(header, {entry.removesuffix(".npy"): _array(archive.read(entry)) for entry in names})
     except Exception as problem:  # bytes from outside can fail in any way; the error says that they are wrong

@@ -49,7 +49,7 @@ def test_a_new_arm_is_played_though_all_arms_were_remembered_without_it() -> Non
     assert {bandit.choose().arm for _ in range(60)} == {"a", "b", "d"}
 
 
-@pytest.mark.parametrize("one", [1, 1.0, np.int64(1)])
+@pytest.mark.parametrize("one", [1, np.int64(1)])
 def test_truth_values_are_a_mask_even_where_an_arm_is_called_one(one: Any) -> None:
     bandit = wk.Bandit(wk.Uniform(), ["a"], seed=0)
     assert bandit.choose([True]).awake == ("a",)

@@ -143,13 +143,6 @@ def test_a_pickled_bandit_holds_the_bytes_of_its_file() -> None:
         assert json.loads(archive.read("wakeful.json"))["kind"] == "wakeful bandit"
 
 
-def test_a_bandit_whose_names_no_file_can_hold_is_copied_and_says_why_it_is_not_pickled() -> None:
-    bandit = wk.Bandit(wk.Uniform(), [("a", 1), ("b", 2)], seed=1)
-    assert copy.copy(bandit).arms == bandit.arms
-    with pytest.raises(ValueError, match="arms must be strings or whole numbers to be saved"):
-        pickle.dumps(bandit)
-
-
 def test_a_proposal_changes_nothing_and_choosing_is_proposing_and_admitting() -> None:
     live, copy_ = a_bandit(), a_bandit()
     uniforms = iter(np.random.default_rng(9).random(20))
@@ -363,3 +356,93 @@ def test_a_policy_that_forks_does_not_wait_for_itself() -> None:
     command = [sys.executable, "-W", "ignore", "-c", FORKS_ITSELF]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout == "()\nparent 1\n", done.stderr
+
+
+DRAWS_OF_CHILDREN = """
+import os, sys
+import wakeful as wk
+
+bandit = wk.Bandit(wk.Uniform(), 1000, seed=1)
+arena = wk.DuelingBandit(wk.UniformPairs(), 1000, seed=1)
+
+def draws():
+    return [*(bandit.choose().arm for _ in range(5)), *arena.choose().arms]
+
+bandit.choose()
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        print("child", *draws(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+print("parent", *draws())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing to fork with")
+def test_forked_children_draw_other_numbers_than_their_parent_and_each_other() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", DRAWS_OF_CHILDREN]
+    lines = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert lines[0] == lines[1]  # the same in every run of the program
+    draws = [line.split()[1:] for line in lines[0].splitlines()]
+    assert len(draws) == 3
+    for n in range(len(draws[0])):
+        assert len({row[n] for row in draws}) > 1
+    alone = wk.Bandit(wk.Uniform(), 1000, seed=1)
+    alone.choose()
+    assert [str(alone.choose().arm) for _ in range(5)] == draws[2][:5]  # the parent's do not depend on its children
+
+
+def test_a_seed_starts_a_new_random_stream(tmp_path: Any) -> None:
+    for made in (wk.Bandit(wk.Uniform(), 1000, seed=1), wk.DuelingBandit(wk.UniformPairs(), 1000, seed=1)):
+        learner: Any = made
+        learner.choose()
+        learner.save(tmp_path / "l")
+
+        def draws(again: Any) -> list[Any]:
+            return [again.choose()[0] for _ in range(4)]
+
+        kind = type(learner)
+        same, first, second = (draws(kind.load(tmp_path / "l", seed=seed)) for seed in ("saved", 2, 2))
+        fresh = [draws(kind.from_bytes(learner.to_bytes(), seed=None)) for _ in range(2)]
+        assert same == draws(learner)
+        assert first == second != same
+        assert fresh[0] != fresh[1]
+        with pytest.raises(ValueError, match="seed must be"):
+            kind.load(tmp_path / "l", seed=-1)
+
+
+@pytest.mark.parametrize(
+    "learner", [wk.Bandit(wk.Uniform(), ["a", "b"]), wk.DuelingBandit(wk.UniformPairs(), ["a", "b"])]
+)
+def test_arms_are_added_once_and_retired_ones_come_back(learner: Learner) -> None:
+    assert learner.ensure_arms(["b", "c", "d", "c"]) == ("c", "d")
+    assert learner.ensure_arms(name for name in ("d", "c")) == ()
+    assert learner.arms == ("a", "b", "c", "d")
+    learner.retire_arm("a")
+    learner.retire_arm("b")
+    learner.ensure_arms(["b"])
+    assert list(learner.retired) == ["a"]
+    learner.revive_arm("a")
+    learner.revive_arm("a")
+    assert list(learner.retired) == []
+    learner.choose(["a", "b"])
+    for wrong in ("ab", 3, {"e": 1}, ["e", 1.5], ["e", None]):
+        with pytest.raises(TypeError, match=r"names must be"):
+            learner.ensure_arms(wrong)  # type: ignore[arg-type]
+    assert learner.arms == ("a", "b", "c", "d")
+    with pytest.raises(ValueError, match="name must be among the arms"):
+        learner.revive_arm("z")
+
+
+def test_feedback_takes_the_dictionary_of_a_decision() -> None:
+    one, other = (wk.Bandit(wk.Uniform(), ["a", "b"], seed=1) for _ in range(2))
+    decision = one.choose()
+    other.admit(json.loads(json.dumps(decision.to_dict())))
+    one.update(decision, loss=0.5)
+    other.update(decision.to_dict(), loss=0.5)
+    assert (
+        one.to_record()["arrays"]["decision_counts"].tolist() == other.to_record()["arrays"]["decision_counts"].tolist()
+    )
+    with pytest.raises(ValueError, match="decision must be a record of arm, probability"):
+        other.update({"arm": "a"}, loss=0.5)

@@ -278,7 +278,7 @@ class Amnesiac(wk.Bandit):
 class Lenient(wk.Bandit):
     """Takes a loss above one for one."""
 
-    def update(self, decision: wk.Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+    def update(self, decision: Any, *, loss: float | None = None, reward: float | None = None) -> None:
         super().update(decision, loss=None if loss is None else min(loss, 1.0), reward=reward)
 
 
@@ -305,7 +305,7 @@ class Sloppy(wk.Bandit):
 class Touched(wk.Bandit):
     """Learns from feedback that it then refuses."""
 
-    def update(self, decision: wk.Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+    def update(self, decision: Any, *, loss: float | None = None, reward: float | None = None) -> None:
         self.state.counts[0] += 1
         super().update(decision, loss=loss, reward=reward)
 

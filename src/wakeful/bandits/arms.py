@@ -1,7 +1,7 @@
 """The names of arms, and the awake sets that callers pass: lists of names, masks, or nothing for all arms."""
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Arms:
 
     def add(self, name: Hashable | None) -> int:
         """Add one arm and return its position; without a name it is called by its number."""
-        name = self._next_number() if name is None else _a_name(name)
+        name = self._next_number() if name is None else new_name(name)
         if name in self.position:
             raise ValueError(must_be("name", "different from the names of all other arms", name))
         self.names.append(name)
@@ -58,12 +58,19 @@ class Arms:
         return number
 
     def retire(self, name: Hashable) -> None:
-        """Let one arm sleep for good."""
+        """Let one arm sleep until it is revived."""
         retired = self.retired.copy()
         retired[self.of("name", name)] = True
         if retired.all():
             raise ValueError(must_be("name", "an arm other than the last one that can be chosen", name))
         self.retired, self._any_retired = retired, True
+        self._masks.clear()
+
+    def revive(self, name: Hashable) -> None:
+        """Let one retired arm be chosen again; one that is not retired stays as it is."""
+        retired = self.retired.copy()
+        retired[self.of("name", name)] = False
+        self.retired, self._any_retired = retired, bool(retired.any())
         self._masks.clear()
 
     def of(self, what: str, name: Any) -> int:
@@ -173,7 +180,7 @@ def _names(arms: Any) -> list[Hashable]:
         return list(range(number))
     if isinstance(arms, np.ndarray) and arms.ndim != 1:
         raise TypeError(must_be("arms", rule, arms))
-    names = [_a_name(name, "arms") for name in arms]
+    names: list[Hashable] = [new_name(name, "arms") for name in arms]
     if not names:
         raise ValueError(must_be("arms", rule + ", at least one", arms))
     seen: set[Hashable] = set()
@@ -200,6 +207,17 @@ def _a_name(name: Any, what: str = "name") -> Hashable:
     return name  # type: ignore[no-any-return]  # hashable, as just tried
 
 
+def new_name(name: Any, what: str = "name") -> str | int:
+    """Return the name of a new arm, if a file can hold it: a string or a whole number, as a plain one."""
+    found = _a_name(name, what)
+    if isinstance(found, str):
+        return str.__str__(found)
+    if isinstance(found, int):
+        return int(found)
+    kind = "a string or a whole number" if what == "name" else "strings or whole numbers"
+    raise TypeError(must_be(what, f"{kind}, which files can hold", name))
+
+
 def listed(awake: Any) -> Any:
     """Return what an iterator gives, as a list; anything else as it is, for `Arms.awake` to judge."""
     if (
@@ -209,11 +227,3 @@ def listed(awake: Any) -> Any:
     ):
         return awake
     return list(awake)
-
-
-def plain_names(names: Sequence[Hashable]) -> list[str | int]:
-    """Return `names` if a file can hold them: strings and whole numbers."""
-    for name in names:
-        if type(name) not in (str, int):
-            raise ValueError(must_be("arms", "strings or whole numbers to be saved", name))
-    return list(names)  # type: ignore[arg-type]  # strings and whole numbers, as just checked

@@ -8,10 +8,21 @@ import numpy as np
 from numpy import zeros
 
 from wakeful.bandits.arms import AT_HAND, Awake, listed
+from wakeful.bandits.estimates import are_counts, switch_errors, z_of
 from wakeful.bandits.learner import Learner, checked_uniform, copied
+from wakeful.bandits.report import Explanation, Report, make_explanation, make_report
+from wakeful.bandits.switch_gains import SwitchGains, named_gains
 from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.auto import Auto
+from wakeful.policies.counts import (
+    NO_COUNTS,
+    WIDTH,
+    decision_counted,
+    feedback_counted,
+    grown_counts,
+    start_counts,
+)
 from wakeful.policies.decision import Decision, new_decision
 from wakeful.policies.kernels import COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN
 from wakeful.policies.policy import (
@@ -25,7 +36,9 @@ from wakeful.policies.policy import (
     is_law,
     plain_law,
 )
+from wakeful.policies.state_ranges import is_like
 
+COUNTED = "decision_counts"  # what the counts are called in files
 FLOAT64 = np.dtype(np.float64)
 NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.bool_})  # what most losses are
 
@@ -35,7 +48,10 @@ class Bandit(Learner[Policy]):
 
     A bandit stores nothing between `choose` and `update`: the decision carries what its feedback needs, so
     feedback may come late, in any order, to a loaded copy in another process, or never. Give the feedback of a
-    decision only once; a bandit does not notice that it has seen it before. Threads may share a bandit.
+    decision only once; a bandit does not notice that it has seen it before. Threads may share a bandit. Processes may
+    not: two copies that both decide draw the same random numbers and learn apart, so let one process decide and the
+    others send it their feedback, or share a log with `propose` and `admit` (`docs/deployment.md`). A forked child gets
+    a random stream of its own, and so does `Bandit.load(path, seed=...)`.
 
     Parameters:
         policy: how to choose, such as `SIExp3()`
@@ -54,6 +70,7 @@ class Bandit(Learner[Policy]):
 
     kind = "wakeful bandit"
     recipe = Policy
+    added = frozenset({COUNTED})
 
     def __init__(
         self,
@@ -69,6 +86,7 @@ class Bandit(Learner[Policy]):
         self._update: Callable[..., int] | None
         self._fields: tuple[Any, ...]
         self._latest: tuple[Decision | None, int, Mask]  # the last choice, its position and mask: `update` trusts them
+        self._counts = start_counts(len(self._arms), policy.keeps_switch_gains)
         self._use(policy.start(len(self._arms)))
 
     def choose(self, awake: Awake = None) -> Decision:
@@ -80,11 +98,12 @@ class Bandit(Learner[Policy]):
             clock = self._rounds + 1
             if self._choose is None:
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
-                position, probability, _, p, _, memo, _ = made
+                position, probability, here, p, _, memo, _ = made
+                decision_counted(self._counts, here, position)
             else:
                 p, u = zeros(mask.size), self._stream.draw()
                 try:
-                    position, probability, memo = self._choose(mask, u, p, self._fields)
+                    position, probability, memo = self._choose(mask, u, p, self._counts, self._fields)
                 except BaseException:  # an interrupt, just before or just after compiled code ran
                     if is_law(np.where(mask, p, 0.0), mask):
                         self._rounds = clock  # the state has counted it
@@ -114,14 +133,16 @@ class Bandit(Learner[Policy]):
                 position, probability, _, p, _, memo, _ = decide(self._policy, state, mask, lambda: u, clock)
             else:
                 p = np.zeros(mask.size)
-                position, probability, memo = self._choose(mask, u, p, self._policy.fields(state, mask.size))
+                fields = self._policy.fields(state, mask.size)
+                position, probability, memo = self._choose(mask, u, p, NO_COUNTS, fields)
                 if position < 0:
                     raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             arm = self._arms.names[position]
             return Decision(arm, probability, names, p, clock, memo, self._decider)
 
-    def admit(self, decision: Decision) -> None:
+    def admit(self, decision: Decision | dict[str, Any]) -> None:
         """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
+        decision = given_decision(decision)
         with self._lock:
             position, mask, probability, memo = self._placed(decision)
             if self._choose is None:
@@ -131,28 +152,37 @@ class Bandit(Learner[Policy]):
                 p[: decision.probabilities.size] = decision.probabilities
                 if self._admit is None:  # compiled when first needed: most bandits never do
                     self._admit = compiled(self._policy, "admit", self._state, mask.size)
-                answer = self._admit(mask, p, position, probability, memo, self._fields)
+                answer = self._admit(mask, p, position, probability, memo, self._counts, self._fields)
             if answer == FINE:
                 self._rounds += 1
         if answer != FINE:
             raise ValueError(_refusal(decision, answer))
 
-    def update(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
-        """Learn from the `loss` of a decision, or from its `reward`, which is 1 - loss; both lie in [0, 1]."""
+    def update(
+        self, decision: Decision | dict[str, Any], *, loss: float | None = None, reward: float | None = None
+    ) -> None:
+        """Learn from the `loss` of a decision, or from its `reward`, which is 1 - loss; both lie in [0, 1].
+
+        The decision may also be the dictionary that its `to_dict` returned.
+        """
         if reward is None and type(loss) in NUMBERS and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
             lost = float(loss)  # type: ignore[arg-type]
         else:
             lost = _loss(loss, reward)
         with self._lock:
             latest, position, mask = self._latest
-            if decision is latest and _is_vector(decision[3], mask):  # only its array can have changed since
-                probability, memo = decision[1], decision[5]
+            if (
+                latest is not None and decision is latest and _is_vector(latest[3], mask)
+            ):  # only its array can have changed since
+                probability, memo = latest[1], latest[5]
             else:
+                decision = given_decision(decision)
                 position, mask, probability, memo = self._placed(decision)
             if self._update is None:
                 answer = self._update_plainly(decision, position, mask, lost)
             else:
-                answer = self._update(mask, decision[3], position, probability, memo, lost, self._fields)
+                p, counts = decision[3], self._counts
+                answer = self._update(mask, p, position, probability, memo, lost, counts, self._fields)
         if answer != FINE:
             raise ValueError(_refusal(decision, answer))
 
@@ -170,18 +200,51 @@ class Bandit(Learner[Policy]):
                 raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             return p
 
-    def add_arm(self, name: Hashable | None = None) -> Hashable:
-        """Add an arm and return its name; it is treated as one that was asleep until now."""
-        with self._lock:
-            grown = self._policy.grow(self._state, len(self._arms) + 1)
-            position = self._arms.add(name)
-            self._use(grown)
-            return self._arms.names[position]
+    def _add(self, name: Hashable | None) -> Hashable:
+        """Add an arm and return its name; the lock is held."""
+        grown = self._policy.grow(self._state, len(self._arms) + 1)
+        counts = grown_counts(self._counts, len(self._arms) + 1)
+        position = self._arms.add(name)
+        self._counts = counts
+        self._use(grown)
+        return self._arms.names[position]
 
-    def switch_gains(self) -> Floats:
-        """Return the K x K matrix of estimated gains, had j been played whenever i was and j was awake."""
+    def switch_gains(self) -> SwitchGains:
+        """Return the K x K array of estimated gains, had j been played whenever i was and j was awake.
+
+        It also has the names of the arms (`arms`), the standard errors (`errors`, K x K) and a table (`table()`).
+        """
         with self._lock:
-            return self._policy.switch_gains(self._state)
+            gains = self._policy.switch_gains(self._state)
+            errors = switch_errors(self._counts) if self._policy.keeps_switch_gains else np.full(gains.shape, np.nan)
+            return named_gains(gains, tuple(self._arms.names), errors)
+
+    def report(self, level: float = 0.95) -> Report:
+        """Return what was seen and learned, arm by arm, with intervals of this `level`; `docs/report.md`.
+
+        >>> bandit = Bandit(arms=["tea", "coffee"], seed=7)
+        >>> bandit.update(bandit.choose(), loss=1)
+        >>> [(arm.arm, arm.chosen) for arm in bandit.report().arms]
+        [('tea', 0), ('coffee', 1)]
+        """
+        z_of(level)
+        p = self.probabilities()
+        with self._lock:
+            words = self._policy.words(self._state, self._arms.names)
+            about = list(self._arms.names), self._arms.retired, self._counts.copy()
+            return make_report(repr(self._policy), *about, p, self._rounds, words, level)
+
+    def explain(self, decision: Decision | dict[str, Any], level: float = 0.95) -> Explanation:
+        """Return why a decision was made: how likely each awake arm was, what is known of it, what the policy says."""
+        z_of(level)
+        decision = given_decision(decision)
+        with self._lock:
+            _, mask, _, _ = self._placed(decision)
+            now = mask & ~self._arms.retired
+        law = self.probabilities(now) if now.any() else np.zeros(mask.size)
+        with self._lock:
+            words, here = self._policy.words(self._state, self._arms.names), np.flatnonzero(mask).tolist()
+            return make_explanation(decision, decision.probabilities, here, law, self._counts, words, level)
 
     def _use(self, state: Any) -> None:
         """Use `state` from now on, with its compiled functions if the policy has kernels."""
@@ -196,14 +259,30 @@ class Bandit(Learner[Policy]):
                 compiled(self._policy, entry, state, n_arms) for entry in ("choose", "update")
             )
 
+    @classmethod
+    def _state_bytes(cls, policy: Any, n_arms: int) -> int:
+        """Return about how many bytes the state of a new one takes, counts included."""
+        width = WIDTH + (n_arms if policy.keeps_switch_gains else 0)
+        return super()._state_bytes(policy, n_arms) + 8 * n_arms * width
+
+    def _record(self) -> dict[str, Any]:
+        """Return everything, the counts among the arrays."""
+        record = super()._record()
+        record["arrays"][COUNTED] = self._counts.copy()
+        return record
+
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
-        """Return the state of these arrays, if it is one of the policy's."""
+        """Return the state of these arrays, if it is one of the policy's; take the counts, if there are any."""
+        counts = arrays.pop(COUNTED, self._counts)
+        if not is_like((counts,), (self._counts,)) or not are_counts(counts):
+            raise ValueError(must_be("state", f"one whose {COUNTED} holds sums of feedback", counts))
+        self._counts = counts
         return fitting_state(self._policy, type(self._state)(**arrays), len(self._arms))
 
     def _placed(self, decision: Decision) -> tuple[int, Mask, float, float]:
         """Return position, mask, probability and memo of a decision that may be this bandit's, else refuse it."""
         if type(decision) is not Decision:
-            raise TypeError(must_be("decision", "a Decision from choose or Decision.from_dict", decision))
+            raise TypeError(must_be("decision", "a Decision from choose, or its to_dict()", decision))
         arm, probability, awake, p, clock, memo, decider = decision
         if decider is not self._decider:
             self._check_decider("decision.policy", decider)
@@ -232,6 +311,7 @@ class Bandit(Learner[Policy]):
         own, answer = _plain(decision, position, mask)
         if answer == FINE:
             self._policy.update(self._state, own, loss)
+            feedback_counted(self._counts, own.awake, own.probabilities, position, loss)
         return answer
 
     def _admit_plainly(self, decision: Decision, position: int, mask: Mask) -> int:
@@ -239,7 +319,13 @@ class Bandit(Learner[Policy]):
         own, answer = _plain(decision, position, mask)
         if answer == FINE:
             self._policy.remember(self._state, own._replace(memo=0.0), COIN)
+            decision_counted(self._counts, own.awake, position)
         return answer
+
+
+def given_decision(decision: Any) -> Decision:
+    """Return a decision, also of the dictionary that its `to_dict` returned."""
+    return Decision.from_dict(decision) if isinstance(decision, dict) else decision
 
 
 def _is_vector(p: Floats, mask: Mask) -> bool:

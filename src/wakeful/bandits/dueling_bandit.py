@@ -200,17 +200,16 @@ class DuelingBandit(Learner[DuelingPolicy]):
         with self._lock:
             return ranking(list(self._arms.names), self._wins)
 
-    def add_arm(self, name: Hashable | None = None) -> Hashable:
-        """Add an arm and return its name; it is treated as one that was asleep until now."""
-        with self._lock:
-            grown = self._policy.grow(self._state, len(self._arms) + 1, self._size)
-            wins = np.pad(self._wins, (0, 1))
-            position = self._arms.add(name)
-            self._wins = wins
-            self._masks.clear()
-            self._names.clear()
-            self._use(grown)
-            return self._arms.names[position]
+    def _add(self, name: Hashable | None) -> Hashable:
+        """Add an arm and return its name; the lock is held."""
+        grown = self._policy.grow(self._state, len(self._arms) + 1, self._size)
+        wins = np.pad(self._wins, (0, 1))
+        position = self._arms.add(name)
+        self._wins = wins
+        self._masks.clear()
+        self._names.clear()
+        self._use(grown)
+        return self._arms.names[position]
 
     def _checked_size(self, size: Any) -> int:
         """Return how many arms to choose, two at least and no more than there are."""

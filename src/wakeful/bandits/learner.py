@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from wakeful import files
-from wakeful.bandits.arms import Arms, plain_names
-from wakeful.bandits.random_stream import Stream
+from wakeful.bandits.arms import Arms, new_name
+from wakeful.bandits.random_stream import SAVED, Seed, Stream
 from wakeful.inputs import must_be, real, whole
 from wakeful.limits import MAX_BYTES, at_most, claim, state_bytes
 from wakeful.policies.spec import Recipe, full_name
@@ -27,6 +27,7 @@ class Learner(ABC, Generic[Kind]):
 
     kind: ClassVar[str]  # what its files are called
     recipe: ClassVar[type[Recipe]]  # what its policy is
+    added: ClassVar[frozenset[str]] = frozenset()  # arrays that files of earlier versions do not have
 
     _state: Any
 
@@ -69,10 +70,36 @@ class Learner(ABC, Generic[Kind]):
         """What was learned: a named tuple of arrays; do not change it."""
         return self._state
 
+    def add_arm(self, name: Hashable | None = None) -> Hashable:
+        """Add an arm and return its name; it is treated as one that was asleep until now."""
+        with self._lock:
+            return self._add(name)
+
+    def ensure_arms(self, names: Iterable[Hashable]) -> tuple[Hashable, ...]:
+        """Add the arms of `names` that are not there yet, and revive those that are retired; return what was added.
+
+        Other arms stay as they are. Calling it again, or from several programs that share a state, changes nothing.
+        """
+        if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
+            raise TypeError(must_be("names", "a list of names", names))
+        wanted = list(dict.fromkeys(new_name(name, "names") for name in names))
+        with self._lock:
+            missing = [name for name in wanted if name not in self._arms.position]
+            for name in missing:
+                self._add(name)
+            for name in wanted:
+                self._arms.revive(name)
+        return tuple(missing)
+
     def retire_arm(self, name: Hashable) -> None:
-        """Make an arm unavailable for good; its name cannot be used again, late feedback is still learned."""
+        """Make an arm unavailable until `revive_arm`; it keeps its name, and late feedback is still learned."""
         with self._lock:
             self._arms.retire(name)
+
+    def revive_arm(self, name: Hashable) -> None:
+        """Make a retired arm available again, with all that was learned of it; it was asleep meanwhile."""
+        with self._lock:
+            self._arms.revive(name)
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON, and the arrays, copied, by name under `arrays`.
@@ -81,7 +108,6 @@ class Learner(ABC, Generic[Kind]):
         """
         with self._lock:
             record = self._record()
-        record["arms"] = plain_names(record["arms"])
         if not _can_be_read(record["policy"], self._policy):
             raise ValueError(must_be("policy", "made of plain values to be saved", self._policy))
         return record
@@ -95,9 +121,10 @@ class Learner(ABC, Generic[Kind]):
         rule = f"one that {cls.__name__}.to_record returned"
         if not isinstance(record, Mapping):
             raise TypeError(must_be("record", rule, record))
-        for field, known in (("kind", cls.kind), ("version", files.VERSION)):
-            if record.get(field) != known:
-                raise ValueError(must_be(f"record[{field!r}]", repr(known), record.get(field)))
+        if record.get("kind") != cls.kind:
+            raise ValueError(must_be("record['kind']", repr(cls.kind), record.get("kind")))
+        if not files.is_readable(record.get("version")):
+            raise ValueError(must_be("record['version']", f"from 1 to {files.VERSION}", record.get("version")))
         most = whole("max_bytes", max_bytes, "a number of bytes, at least 1", 1)
         try:
             with at_most(most):
@@ -112,9 +139,9 @@ class Learner(ABC, Generic[Kind]):
         return files.encode(record, arrays)
 
     @classmethod
-    def from_bytes(cls, data: bytes, max_bytes: int = MAX_BYTES) -> Self:
+    def from_bytes(cls, data: bytes, max_bytes: int = MAX_BYTES, seed: Seed = SAVED) -> Self:
         """Return what `to_bytes` described, as `load` does of a file."""
-        return files.decode(data, cls.kind, cls._built, max_bytes)
+        return files.decode(data, cls.kind, partial(cls._built, seed), max_bytes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, atomically; `load` continues with the very same choices."""
@@ -123,12 +150,18 @@ class Learner(ABC, Generic[Kind]):
         files.write(path, record, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Self:
+    def load(cls, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, seed: Seed = SAVED) -> Self:
         """Read what `save` wrote; a policy class of your own must have been imported before.
 
-        A file that would take more than `max_bytes` of memory is refused before it is unpacked.
+        Without a `seed` it goes on with the random numbers of the one that was saved. If that one goes on as well, both
+        draw the same numbers: give the copy a `seed` of its own (None for a fresh one), or let one process decide.
+
+        Parameters:
+            path: of the file
+            max_bytes: a file that would take more memory is refused before it is unpacked
+            seed: of a new random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
         """
-        return files.read(path, cls.kind, cls._built, max_bytes)
+        return files.read(path, cls.kind, partial(cls._built, seed), max_bytes)
 
     def __repr__(self) -> str:
         """Show the policy, the arms and how many decisions were made."""
@@ -149,7 +182,7 @@ class Learner(ABC, Generic[Kind]):
         return partial(type(self).from_bytes, max_bytes=sys.maxsize), (self.to_bytes(),)
 
     def _record(self) -> dict[str, Any]:
-        """Return what `to_record` does, whatever the names of the arms are."""
+        """Return what `to_record` does, whether the policy can be read again or not."""
         return {
             "version": files.VERSION,
             "kind": self.kind,
@@ -163,9 +196,12 @@ class Learner(ABC, Generic[Kind]):
         }
 
     @classmethod
-    def _built(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        """Return what a file holds."""
-        return cls._restored({**header, "arrays": arrays})
+    def _built(cls, seed: Seed, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return what a file holds, with a new random stream if there is a seed for one."""
+        learner = cls._restored({**header, "arrays": arrays})
+        if seed is not SAVED:
+            learner._stream = Stream(seed)
+        return learner
 
     @classmethod
     def _restored(cls, record: Mapping[str, Any]) -> Self:
@@ -185,7 +221,7 @@ class Learner(ABC, Generic[Kind]):
         learner._rounds = whole("rounds", record["rounds"], "at least 0", 0)
         learner._stream.state = record["random"]
         needed = learner._record()["arrays"]
-        if set(record["arrays"]) != set(needed):
+        if set(record["arrays"]) | (cls.added if record["version"] == 1 else set()) != set(needed):
             raise ValueError(must_be("arrays", ", ".join(needed), sorted(record["arrays"])))
         arrays = {name: np.array(array, order="C") for name, array in record["arrays"].items()}
         learner._use(learner._fitting(record, arrays))
@@ -203,6 +239,10 @@ class Learner(ABC, Generic[Kind]):
             raise TypeError(must_be(field, rule, decider))
         if decider and decider != self._decider:
             raise ValueError(must_be(field, rule, decider))
+
+    @abstractmethod
+    def _add(self, name: Hashable | None) -> Hashable:
+        """Add an arm and return its name; the lock is held."""
 
     @abstractmethod
     def _use(self, state: Any) -> None:
@@ -241,11 +281,13 @@ PATIENCE = 1.0  # seconds for a call in another thread to end; after that the ch
 _alive: "weakref.WeakSet[Learner[Any]]" = weakref.WeakSet()
 _adding = threading.Lock()
 _waited: list[threading.Lock] = []
+_forks = [0]  # how often this process has forked, those before it counted
 
 
 def _before_fork() -> None:
     """Wait for every call under way, and let none begin."""
     _adding.acquire()
+    _forks[0] += 1
     locks = [learner._lock for learner in _alive]
     _waited.extend(lock for lock in locks if lock.acquire(timeout=PATIENCE))
 
@@ -258,10 +300,11 @@ def _after_fork() -> None:
 
 
 def _in_child() -> None:
-    """Do the same, and replace locks that a thread of the parent held: it does not exist in the child."""
+    """Do the same; replace locks that a thread of the parent held, and random streams, which would repeat its draws."""
     for learner in list(_alive):
         if learner._lock not in _waited:
             learner._lock = threading.Lock()
+        learner._stream = learner._stream.branch(_forks[0])
     _after_fork()
 
 

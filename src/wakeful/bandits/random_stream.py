@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from operator import length_hint
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from wakeful.inputs import whole
+
+SAVED: Literal["saved"] = "saved"  # as a seed: go on with the random numbers of the file
+Seed = int | np.random.SeedSequence | Literal["saved"] | None
 
 BLOCK = 256  # one call for many numbers: a fifth of the time of a call for each
 
@@ -16,7 +19,7 @@ class Stream:
 
     _left: Iterator[float]
 
-    def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
+    def __init__(self, seed: Seed) -> None:
         self._bits = np.random.PCG64(_checked_seed(seed))
         self._generator = np.random.Generator(self._bits)
         self._refill()
@@ -31,6 +34,11 @@ class Stream:
     def put_back(self, *uniforms: float) -> None:
         """Put numbers just drawn back, in the same order, because no decision was made with them."""
         self._left = iter([*uniforms, *self._left])
+
+    def branch(self, number: int) -> "Stream":
+        """Return another stream, which depends on this one's position and on `number` alone."""
+        now = self.state["state"]
+        return Stream(np.random.SeedSequence([now["state"], now["inc"], number]))
 
     @property
     def state(self) -> Any:

@@ -1,6 +1,7 @@
 """Auto: the policy to start with; the data decide what to pool over awake sets and what to forget. `docs/auto.md`."""
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -123,6 +124,10 @@ class Auto(Policy):
         if self.guard > 0.0 and state.switched[0] > 0:
             text += " An arm would have been better by more than chance: SB-EXP3 plays since then."
         return Belief(text, pooling, memory)
+
+    def words(self, state: Any, names: Sequence[Hashable]) -> str:
+        """Return what the policy believes, in words."""
+        return str(self.belief(state))
 
     def guarantee(self, rounds: int, n_arms: int, awake_total: int) -> Guarantee | None:
         """Return the bound on external regret, any losses, that a guard brings: `docs/auto.md` has the proof."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import bind_kernels, kernel
+from wakeful.policies.counts import NO_COUNTS, count_decision, count_feedback
 
 FLOOR = 1e-18  # an arm less likely than this is never drawn, so no importance weight exceeds its inverse
 CLOSE = 1e-9  # how far from one the sum of probabilities may be
@@ -107,7 +108,7 @@ def _law(mask: Mask, p: Floats, fields: tuple[Any, ...]) -> bool:
     return is_drawable(p, awake)
 
 
-def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[int, float, float]:
+def _choose(mask: Mask, u: float, p: Floats, counts: Floats, fields: tuple[Any, ...]) -> tuple[int, float, float]:
     """Fill `p`, draw an arm with the uniform `u`, count the decision; return arm, probability and memo.
 
     The arm is -1, and nothing is counted, if the kernel wrote invalid probabilities.
@@ -119,6 +120,7 @@ def _choose(mask: Mask, u: float, p: Floats, fields: tuple[Any, ...]) -> tuple[i
     if not is_drawable(p, awake):
         return -1, 0.0, 0.0
     arm, coin = draw(p, awake, u)
+    count_decision(counts, awake, arm)
     return arm, p[arm], remember(parameters, state, awake, p, arm, coin)
 
 
@@ -137,25 +139,38 @@ def fault(mask: Mask, p: Floats, arm: int, probability: float, memo: float) -> i
     return FINE if 0.0 <= memo < np.inf else NO_MEMO
 
 
-def _admit(mask: Mask, p: Floats, arm: int, probability: float, memo: float, fields: tuple[Any, ...]) -> int:
+def _admit(
+    mask: Mask, p: Floats, arm: int, probability: float, memo: float, counts: Floats, fields: tuple[Any, ...]
+) -> int:
     """Count a decision that another copy made, unless there is a fault in it."""
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
     answer = fault(mask, p, arm, probability, memo)
     if answer == FINE:
-        remember(parameters, state, indices(mask), p, arm, COIN)
+        awake = indices(mask)
+        count_decision(counts, awake, arm)
+        remember(parameters, state, awake, p, arm, COIN)
     return answer
 
 
 def _update(
-    mask: Mask, p: Floats, arm: int, probability: float, memo: float, loss: float, fields: tuple[Any, ...]
+    mask: Mask,
+    p: Floats,
+    arm: int,
+    probability: float,
+    memo: float,
+    loss: float,
+    counts: Floats,
+    fields: tuple[Any, ...],
 ) -> int:
     """Add one feedback to the state, unless there is a fault in the decision."""
     parameters = Parameters(*fields[:N_PARAMETERS])
     state = State(*fields[N_PARAMETERS:])
     answer = fault(mask, p, arm, probability, memo)
     if answer == FINE:
-        learn(parameters, state, indices(mask), p, arm, memo, loss)
+        awake = indices(mask)
+        count_feedback(counts, awake, p, arm, loss)
+        learn(parameters, state, awake, p, arm, memo, loss)
     return answer
 
 
@@ -187,8 +202,8 @@ _TEMPLATES: dict[str, Any] = {"law": _law, "choose": _choose, "admit": _admit, "
 
 EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
     "law": (np.zeros(1, np.bool_), np.zeros(1)),
-    "choose": (np.zeros(1, np.bool_), 0.5, np.zeros(1)),
-    "admit": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0),
-    "update": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5),
+    "choose": (np.zeros(1, np.bool_), 0.5, np.zeros(1), NO_COUNTS),
+    "admit": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, NO_COUNTS),
+    "update": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5, NO_COUNTS),
     "play": (np.zeros((1, 1), np.bool_), np.zeros((1, 1)), np.random.default_rng(0), np.zeros(1, np.int64)),
 }

@@ -6,7 +6,7 @@ need no special care. The `Decision` carries what its feedback needs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from wakeful.inputs import instance_of, must_be, real, truths, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.numerics.compile import specialised
+from wakeful.policies.counts import NO_COUNTS
 from wakeful.policies.decision import Decision
 from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, compiled_entry, draw, indices
 from wakeful.policies.spec import Recipe, full_name
@@ -41,6 +42,7 @@ class Policy(Recipe, ABC):
     order_free: ClassVar[bool] = True  # the same feedback in another order gives the same probabilities
     grows: ClassVar[bool] = False  # the state takes more memory the longer it runs
     from_others: ClassVar[str | None] = None  # decisions of others: "counts", "weights" (`spectate.py`), or refused
+    keeps_switch_gains: ClassVar[bool] = False  # `switch_gains` works, so that bandits count their squares
     ranges: ClassVar[Ranges] = {}  # what the numbers of each field of the state may be, by the name of the field
 
     @property
@@ -88,7 +90,8 @@ class Policy(Recipe, ABC):
         checked_memo("decision.memo", memo, self.memo_range(len(p)))
         law = np.array(p, np.float64)
         learn = compiled(self, "update", state, law.size)
-        if learn(mask, law, arm, float(probability), float(memo), loss, self.fields(state, law.size)) != FINE:
+        fields = self.fields(state, law.size)
+        if learn(mask, law, arm, float(probability), float(memo), loss, NO_COUNTS, fields) != FINE:
             raise ValueError(must_be("decision", "one whose arm can be drawn from its probabilities", decision))
 
     def grow(self, state: Any, n_arms: int) -> Any:
@@ -105,6 +108,10 @@ class Policy(Recipe, ABC):
     def switch_gains(self, state: Any) -> Floats:
         """Return the K x K estimated gains of playing j whenever i was played, where the policy keeps them."""
         raise ValueError(must_be("policy", "one that estimates switch gains, such as SIExp3()", self))
+
+    def words(self, state: Any, names: Sequence[Hashable]) -> str:
+        """Return what the policy believes, in a sentence about the arms called `names`, if it has anything to say."""
+        return ""
 
 
 def fitting_state(policy: Policy, state: Any, n_arms: int) -> Any:

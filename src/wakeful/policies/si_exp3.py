@@ -1,6 +1,7 @@
 """SI-EXP3, the paper's Algorithm 1: exponential weights over pairs of arms, for internal sleeping regret."""
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -78,6 +79,7 @@ class SIExp3(Policy):
 
     schedules: ClassVar[tuple[str, ...]] = ("anytime", "sqrt", "horizon", "paper", "doubling")
     from_others: ClassVar[str | None] = "weights"
+    keeps_switch_gains: ClassVar[bool] = True
     ranges: ClassVar[Ranges] = {"losses": DIFFERENCES, "clock": COUNTS, "rate": Range(0.0, LARGEST_RATE)}
 
     def __post_init__(self) -> None:
@@ -150,6 +152,15 @@ class SIExp3(Policy):
     def switch_gains(self, state: SwitchState) -> Floats:
         """Return -L: the estimated gain of playing j whenever i was and j was awake (in this epoch, if doubling)."""
         return 0.0 - state.losses
+
+    def words(self, state: SwitchState, names: Sequence[Hashable]) -> str:
+        """Return the switch with the largest estimated gain, which bounds the estimated internal regret."""
+        gains = self.switch_gains(state)
+        i, j = (int(k) for k in np.unravel_index(int(gains.argmax()), gains.shape))
+        if gains[i, j] <= 0.0:
+            return "No switch from one arm to another is estimated to have gained anything."
+        switch = f"{names[j]!r} whenever {names[i]!r} was played and both were awake"
+        return f"The best switch in hindsight, playing {switch}, is estimated to have gained {gains[i, j]:,.1f} in all."
 
 
 def _log_pairs(n_arms: int) -> float:

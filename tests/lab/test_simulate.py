@@ -21,6 +21,7 @@ from own_policy_compiled import FastEpsilonGreedy
 from processes import running
 from wakeful import cli, files, regret
 from wakeful.lab import bandit_unit as bandit_units
+from wakeful.lab import store as stores
 from wakeful.lab import unit as units
 from wakeful.lab import workers
 from wakeful.lab.simulate import SimulationError, simulate
@@ -210,7 +211,7 @@ def test_killed_and_started_again_it_finishes_with_the_same_results(tmp_path: Pa
     names = sorted(path.name for path in fresh.glob("*.unit"))
     assert sorted(path.name for path in store.glob("*.unit")) == names
     for name in names:
-        one, two = (files.read(folder / name, lab.KIND, lambda header, arrays: arrays) for folder in (store, fresh))
+        one, two = (files.read(folder / name, stores.UNIT, lambda header, arrays: arrays) for folder in (store, fresh))
         assert all(np.array_equal(one[key], two[key]) for key in one)
 
 
@@ -445,11 +446,11 @@ def test_a_unit_with_other_content_is_done_again(
 ) -> None:
     first = simulate(wk.Uniform(), Dependent(), rounds=20, runs=1, seed=3, store=tmp_path)
     path = next(tmp_path.iterdir())
-    arrays = files.read(path, lab.KIND, lambda header, arrays: arrays)
+    arrays = files.read(path, stores.UNIT, lambda header, arrays: arrays)
     for name, value in change.items():
         arrays[name] = value if np.ndim(value) else np.full(arrays[name].shape, value)
     written = {name: array for name, array in arrays.items() if array.dtype != object}
-    files.write(path, {"kind": lab.KIND}, written)
+    files.write(path, {"kind": stores.UNIT}, written)
     assert same(first, simulate(wk.Uniform(), Dependent(), rounds=20, runs=1, seed=3, store=tmp_path))
     assert "done again" in caplog.text
 
@@ -542,10 +543,10 @@ def test_no_more_workers_than_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_large_unit_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
-    monkeypatch.setattr(lab, "MAX_BYTES", 30_000)
+    monkeypatch.setattr(stores, "MAX_BYTES", 30_000)
     for _ in range(2):
         simulate(wk.Uniform(), Dependent(), 5_000, 1, regrets=["external"], checkpoints=range(1, 5_001), store=tmp_path)
     assert "done again" not in caplog.text
     (unit,) = tmp_path.iterdir()
     with pytest.raises(ValueError, match="one that takes at most 30,000 bytes in memory"):
-        files.read(unit, lab.KIND, lambda header, arrays: arrays, 30_000)
+        files.read(unit, stores.UNIT, lambda header, arrays: arrays, 30_000)

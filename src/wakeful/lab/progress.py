@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, Protocol, TextIO
 
 EVERY = 10.0  # seconds between two lines
-Move = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # takes how much is done, and how much there is to do
 
 
 class Shown(Protocol):
     """What shows how far the work is."""
 
-    def part(self, name: str, weight: int) -> AbstractContextManager[Move | None]:
+    def part(self, name: str, weight: int) -> AbstractContextManager[Progress | None]:
         """Yield a function that tells how far one experiment is; at its end the whole has moved by `weight`."""
 
 
@@ -25,7 +25,7 @@ class Bars:
         self._overall, self._current = overall, current
 
     @contextmanager
-    def part(self, name: str, weight: int) -> Iterator[Move | None]:
+    def part(self, name: str, weight: int) -> Iterator[Progress | None]:
         """Yield what moves the bars through one experiment; at its end the overall bar has moved by `weight`."""
         if self._overall is None:
             yield None
@@ -62,7 +62,7 @@ class Lines:
         self._due = self._began + first
 
     @contextmanager
-    def part(self, name: str, weight: int) -> Iterator[Move | None]:
+    def part(self, name: str, weight: int) -> Iterator[Progress | None]:
         """Yield what tells how far one experiment is; at its end `weight` of the work is done."""
         start = self._done
 
@@ -98,7 +98,7 @@ def bars(title: str, total: int, quiet: bool) -> Iterator[Shown]:
 
 
 @contextmanager
-def bar(title: str, quiet: bool) -> Iterator[Move | None]:
+def bar(title: str, quiet: bool) -> Iterator[Progress | None]:
     """Yield a function that tells how far work of one part is; if short, it ends before the first line is written."""
     tqdm = _tqdm()
     if quiet:

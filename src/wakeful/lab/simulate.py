@@ -4,7 +4,6 @@ The work is divided into units, each of one policy over a range of runs. All pol
 a policy does not change the results of the others.
 """
 
-import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from wakeful import files
 from wakeful.duels.policy import DuelingPolicy, a_dueling_policy
 from wakeful.inputs import must_be, one_of, whole
 from wakeful.lab.duel_unit import DUEL_REGRETS
+from wakeful.lab.progress import Progress
 from wakeful.lab.results import Results
+from wakeful.lab.store import read_outcome, write_outcome
 from wakeful.lab.unit import Outcome, Unit, compile_for
 from wakeful.lab.workers import answers
-from wakeful.limits import MAX_BYTES
 from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe
 from wakeful.regret.tally import REGRETS
@@ -33,15 +32,12 @@ from wakeful.worlds.world import AdaptiveWorld, World, a_world
 
 AnyPolicy = Policy | DuelingPolicy
 DUELS = (DuelWorld, AdaptiveDuelWorld)
-Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 UNIT_SECONDS = 0.5  # how long a unit should take: much longer than sending it to a worker
 SHORTEST = 0.05  # seconds below which runs are not spread over units
 FEW = 16  # units that short work is cut into, so that a few cores end together
 MOST_WORK = 10**12  # rounds or runs: more is taken for a typing error
 MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
-KIND = "wakeful unit"
-log = logging.getLogger("wakeful")
 
 
 class SimulationError(RuntimeError):
@@ -120,7 +116,7 @@ def _all_outcomes(
     folder = None if store is None else Path(store)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    found = [_stored(folder, unit) for unit in units]
+    found = [read_outcome(folder, unit) for unit in units]
     failed: dict[int, BaseException] = {}
     left = [n for n, outcome in enumerate(found) if outcome is None]
     total = sum(unit.cost for unit in units)
@@ -135,7 +131,7 @@ def _all_outcomes(
                 failed[n] = answer
             else:
                 found[n] = answer
-                _keep(folder, units[n], answer)
+                write_outcome(folder, units[n], answer)
             done += units[n].cost
             if progress is not None:
                 progress(done, total)
@@ -163,40 +159,6 @@ def _compile(units: Iterable[Unit]) -> None:
 def _cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _stored(folder: Path | None, unit: Unit) -> Outcome | None:
-    """Return the outcome of a unit that was kept before, if there is a file of it and it is whole."""
-    path = None if folder is None or unit.key is None else folder / f"{unit.key}.unit"
-    if path is None or not path.exists():
-        return None
-    try:
-        most = MAX_BYTES + 8 * (math.prod(unit.shape) + unit.world.n_arms**2)  # whatever size an honest one has
-        outcome: Outcome = files.read(path, KIND, lambda _, arrays: _whole(arrays, unit), most)
-    except ValueError as problem:
-        log.warning("done again, since it cannot be read: %s", problem)
-        return None
-    return outcome
-
-
-def _whole(arrays: Outcome, unit: Unit) -> Outcome:
-    """Return what a file of a unit holds, if names, types and shapes are those of `run_unit` and all is finite."""
-    size = unit.world.n_arms if "internal" in unit.regrets else 0
-    shapes = {"curves": unit.shape, "internal": (size, size)}
-    if set(arrays) != set(shapes):
-        raise ValueError(must_be("arrays", ", ".join(shapes), sorted(arrays)))
-    for name, shape in shapes.items():
-        array = arrays[name]
-        if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(must_be(name, f"finite numbers of shape {shape}", array))
-    return arrays
-
-
-def _keep(folder: Path | None, unit: Unit, outcome: Outcome | None) -> None:
-    """Write the outcome of a unit, atomically."""
-    if folder is not None and outcome is not None and unit.key is not None:
-        about = {"kind": KIND, "policy": repr(unit.policy), "world": repr(unit.world), "runs": [unit.first, unit.last]}
-        files.write(folder / f"{unit.key}.unit", about, outcome)
 
 
 def _regrets(regrets: Iterable[str] | None, world: Any) -> tuple[str, ...]:

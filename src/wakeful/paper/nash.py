@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wakeful.lab.progress import Progress
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.paper.experiments import EXP3G, IX, OURS, PAPERS, SI, UCB
-from wakeful.paper.settings import Progress, Settings
+from wakeful.paper.settings import Settings
 from wakeful.policies.play import play
 from wakeful.policies.policy import Policy
 from wakeful.worlds import NashOpponent, self_play

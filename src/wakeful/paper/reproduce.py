@@ -10,14 +10,14 @@ from typing import Any
 
 from wakeful.inputs import one_of, whole
 from wakeful.lab import plots
-from wakeful.lab.progress import Shown, bars
+from wakeful.lab.progress import Progress, Shown, bars
 from wakeful.lab.results import Results
 from wakeful.paper import evidence, facts, folder, line_twelve, nash, report
 from wakeful.paper.claims import judged
 from wakeful.paper.contents import Claim, Section, counted
 from wakeful.paper.experiments import RUNS, experiments
 from wakeful.paper.sections import drawn
-from wakeful.paper.settings import Progress, Settings
+from wakeful.paper.settings import Settings
 
 TITLE = "One Arrow, Two Kills, played again"
 STUDIES: dict[str, Callable[[Settings, Progress | None], Any]] = {

@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wakeful import files
+from wakeful.lab.progress import Progress
 from wakeful.lab.results import Results
 from wakeful.lab.simulate import simulate
+from wakeful.lab.store import Arrays, read_done
 from wakeful.numerics.fingerprint import fingerprint
 from wakeful.numerics.sources import our_code
 from wakeful.paper.experiments import Experiment, checkpoints
 
-KIND = "wakeful study"
-Arrays = dict[str, np.ndarray[Any, Any]]
-Progress = Callable[[int, int], None]
+STUDY = "wakeful study"  # what the file of a study is called in its header
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,9 @@ class Settings:
         if self.store is None:
             return compute()
         path = self.store / f"{fingerprint(dict(about), self.seed, our_code(compute.__module__))[:32]}.study"
-        if path.exists():
-            try:
-                return files.read(path, KIND, lambda header, arrays: arrays)
-            except ValueError:  # a changed file: files are written atomically, but another program may have written
-                path.unlink()
-        self.store.mkdir(parents=True, exist_ok=True)
-        found = compute()
-        files.write(path, {"kind": KIND, "about": repr(dict(about))}, found)
+        found = read_done(path, STUDY)
+        if found is None:
+            self.store.mkdir(parents=True, exist_ok=True)
+            found = compute()
+            files.write(path, {"kind": STUDY, "about": repr(dict(about))}, found)
         return found

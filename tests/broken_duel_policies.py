@@ -180,7 +180,7 @@ class Endless(Even):
         return Counts(np.full(n_arms, np.inf))
 
 
-# Laws
+# Probabilities
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Meddling(Even):
 
 @dataclass(frozen=True)
 class Moody(Even):
-    """Feels like another law at one question in so many."""
+    """Answers with other probabilities once in so many questions."""
 
     every: int = 4
 

@@ -184,7 +184,7 @@ class Logging(Even):
         return state
 
 
-# Law
+# Probabilities
 
 
 class Impure(EpsilonGreedy):
@@ -206,7 +206,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Moody(EpsilonGreedy):
-    """Feels like another law at one question in so many."""
+    """Answers with other probabilities once in so many questions."""
 
     every: int = 2
 
@@ -303,7 +303,7 @@ class Doubling(wk.Policy):
 
 @dataclass(frozen=True)
 class Unguarded(Doubling):
-    """The same, and where all are infinite, it has no law."""
+    """The same, and where all are infinite, its probabilities are invalid."""
 
     def probabilities(self, state: Weights, awake: Any) -> Any:
         chance = awake / state.weights
@@ -315,14 +315,14 @@ class Unguarded(Doubling):
 
 
 class Hesitant(EpsilonGreedy):
-    """Never quite sure, though what is missing is too little to be no law."""
+    """Probabilities that sum to a little less than one, by less than the tolerance."""
 
     def probabilities(self, state: Means, awake: Any) -> Any:
         return super().probabilities(state, awake) * (1.0 - 1e-10)
 
 
 class Unwelcoming(EpsilonGreedy):
-    """Has no law for an arm that comes later."""
+    """Has no probability for an arm that comes later."""
 
     def probabilities(self, state: Means, awake: Any) -> Any:
         return super().probabilities(state, awake) * np.where(state.counts < 0, -1.0, 1.0)

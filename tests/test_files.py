@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from case_ids import stable_id
 from policy_cases import CASES
 from wakeful import Bandit, Decision, Policy, SIExp3, SleepingUCB, Uniform
 from wakeful.files import HEADER
@@ -68,7 +69,7 @@ def write(path: Path, members: Mapping[str, bytes]) -> None:
             archive.writestr(name, data)
 
 
-@pytest.mark.parametrize("policy", [case.policy for case in CASES], ids=repr)
+@pytest.mark.parametrize("policy", [case.policy for case in CASES], ids=stable_id)
 def test_what_is_loaded_is_what_was_saved_and_goes_on_the_same_way(policy: Policy, tmp_path: Path) -> None:
     bandit = trained(policy)
     pending = bandit.choose()
@@ -100,7 +101,7 @@ def test_paths_are_strings_or_path_objects(bandit: Bandit, tmp_path: Path, monke
     assert sorted(os.listdir(tmp_path)) == ["b", "c", "d", "é ü 茶"]
 
 
-@pytest.mark.parametrize("path", [None, 3, 0.5, ["b"], object()], ids=repr)
+@pytest.mark.parametrize("path", [None, 3, 0.5, ["b"], object()], ids=stable_id)
 def test_what_is_no_path_is_refused_as_a_type(path: Any, bandit: Bandit) -> None:
     with pytest.raises(TypeError):
         bandit.save(path)

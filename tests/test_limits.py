@@ -66,7 +66,7 @@ BOMBS: dict[str, bytes] = {
         "PerSet", policy={"policy": "PerSet", "parameters": {"policy": INNER}}, max_sets=99
     ),
     "SleepingExp3G": forged_policy("SleepingExp3G", max_sets=10**10),
-    "many arms": repacked(Bandit(SIExp3(), 3).to_bytes(), arms=list(range(5_000))),
+    "many arms": repacked(forged_policy("SIExp3"), arms=list(range(5_000))),
 }
 
 

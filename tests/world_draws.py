@@ -26,11 +26,11 @@ def sets_of(awake: Any) -> list[tuple[int, ...]]:
     return [tuple(np.flatnonzero(row).tolist()) for row in awake]
 
 
-def assert_frequencies(found: list[Any], law: dict[Any, float]) -> None:
-    """Every outcome comes as often as its law says, and no other comes at all."""
+def assert_frequencies(found: list[Any], chances: dict[Any, float]) -> None:
+    """Every outcome comes as often as its chance says, and no other comes at all."""
     counts, n = Counter(found), len(found)
-    assert set(counts) <= {outcome for outcome, chance in law.items() if chance > 0}
-    for outcome, chance in law.items():
+    assert set(counts) <= {outcome for outcome, chance in chances.items() if chance > 0}
+    for outcome, chance in chances.items():
         margin = SIGMAS * np.sqrt(n * chance * (1 - chance)) + 1.0
         assert abs(counts[outcome] - n * chance) <= margin, (outcome, counts[outcome], n * chance)
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 
 import broken_policies as broken
+from case_ids import stable_id
 from policy_cases import CASES
 from wakeful import (
     Bandit,
@@ -116,7 +117,7 @@ def test_arms_are_names_or_a_number_of_arms() -> None:
         np.array([[True, True], [False, True], [True, False]])[:, 0],
         np.array([True, False, True])[::-1],
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_names_in_any_order_and_masks_of_any_make_say_the_same(awake: Any) -> None:
     expected = trained(SIExp3()).choose(["tea", "juice"])
@@ -146,7 +147,7 @@ def test_ten_thousand_different_sets_are_all_understood() -> None:
         assert bandit.choose(mask).awake == tuple(np.flatnonzero(mask).tolist())
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 def test_a_decision_says_what_was_chosen_how_likely_and_among_whom(policy: Policy) -> None:
     bandit = trained(policy)
     law = bandit.probabilities(["tea", "juice"])
@@ -189,7 +190,7 @@ def test_a_mask_changed_afterwards_changes_nothing() -> None:
     assert bandit.choose(mask).arm == 2
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 def test_a_decision_comes_back_from_json_exactly(policy: Policy) -> None:
     decision = trained(policy).choose(["coffee", "juice"])
     back = Decision.from_dict(json.loads(json.dumps(decision.to_dict())))
@@ -215,7 +216,7 @@ def test_decisions_that_differ_in_anything_are_different() -> None:
     assert decision != "tea"
 
 
-@pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=repr)
+@pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=stable_id)
 def test_a_decision_says_whose_it_is(policy: Policy) -> None:
     bandit, other = trained(policy), trained(PerSet(SIExp3()))
     decision = other.choose()
@@ -241,7 +242,7 @@ def test_a_decision_written_down_without_its_policy_still_gets_its_feedback() ->
     assert everything(bandit) == everything(other)
 
 
-@pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=repr)
+@pytest.mark.parametrize("policy", [SIExp3(), PerSet(SleepingUCB())], ids=stable_id)
 def test_a_decision_that_was_pickled_or_copied_gets_its_feedback(policy: Policy) -> None:
     carriers: list[Callable[[Decision], Any]] = [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy]
     for carry in carriers:
@@ -251,7 +252,7 @@ def test_a_decision_that_was_pickled_or_copied_gets_its_feedback(policy: Policy)
         assert everything(other) == everything(bandit)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 @pytest.mark.parametrize("reward", [0.0, 0.1, 0.7, 1.0, True, np.float32(0.3), 1])
 def test_a_reward_is_one_less_the_loss(policy: Policy, reward: Any) -> None:
     bandit, other = trained(policy), trained(policy)
@@ -292,7 +293,7 @@ def waiting(policy: Policy) -> tuple[Bandit, list[Decision]]:
     return bandit, [bandit.choose(row) for row in world(20, 3, 5)[0]]
 
 
-@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy.order_free], ids=repr)
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy.order_free], ids=stable_id)
 def test_late_feedback_in_another_order_gives_the_same_state(policy: Policy) -> None:
     (one, decisions), (other, _) = waiting(policy), waiting(policy)
     for n in range(20):
@@ -326,7 +327,7 @@ def test_late_feedback_uses_the_probability_of_its_own_decision() -> None:
     assert bandit.state.losses[early.arm, other] - before[early.arm, other] == pytest.approx(-1.0)
 
 
-@pytest.mark.parametrize("policy", FREE_OF_K, ids=repr)
+@pytest.mark.parametrize("policy", FREE_OF_K, ids=stable_id)
 def test_an_added_arm_equals_one_that_slept_from_the_start(policy: Policy) -> None:
     awake, losses = world(200, 3, 7)
     grown, asleep = Bandit(policy, 3, seed=2), Bandit(policy, 4, seed=2)
@@ -351,7 +352,7 @@ def test_ordering_exp4_grows_like_an_arm_asleep_once_its_rate_is_that_of_more_ar
     np.testing.assert_allclose(grown.state.losses, asleep.state.losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 def test_feedback_for_a_decision_from_before_an_arm_was_added_is_learned(policy: Policy) -> None:
     late, prompt = trained(policy), trained(policy)
     pending, same = late.choose(), prompt.choose()
@@ -380,7 +381,7 @@ def test_an_arm_too_many_is_refused_and_nothing_grows() -> None:
     assert bandit.choose().arm in range(7)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 def test_a_retired_arm_is_refused_and_never_chosen_but_its_late_feedback_counts(policy: Policy) -> None:
     bandit, other = trained(policy), trained(policy)
     pending, same = bandit.choose(["coffee"]), other.choose(["coffee"])
@@ -462,13 +463,13 @@ def test_switch_gains_estimate_internal_regret_without_bias() -> None:
     assert (np.abs(np.mean(differences, axis=0)) <= 4.0 * error).all()
 
 
-@pytest.mark.parametrize("policy", [p for p in POLICIES if not isinstance(p, SIExp3)], ids=repr)
+@pytest.mark.parametrize("policy", [p for p in POLICIES if not isinstance(p, SIExp3)], ids=stable_id)
 def test_policies_without_switch_gains_say_so(policy: Policy) -> None:
     with pytest.raises(ValueError, match=r"policy must be one that estimates switch gains, such as SIExp3\(\), got "):
         trained(policy).switch_gains()
 
 
-@pytest.mark.parametrize("policy", [SIExp3(), SleepingUCB(), SleepingExp3G(max_sets=8)], ids=repr)
+@pytest.mark.parametrize("policy", [SIExp3(), SleepingUCB(), SleepingExp3G(max_sets=8)], ids=stable_id)
 def test_threads_may_share_a_bandit(policy: Policy) -> None:
     bandit = Bandit(policy, 4, seed=11)
     clocks: list[int] = []
@@ -550,7 +551,7 @@ def test_an_iterable_of_names_may_ask_the_bandit_itself() -> None:
     assert answers[0].awake == tuple(DRINKS)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=stable_id)
 def test_the_same_seed_makes_the_same_choices(policy: Policy) -> None:
     awake, losses = world(100, 3, 12)
     one, other = (run(Bandit(policy, 3, seed=5), awake, losses) for _ in range(2))
@@ -588,7 +589,7 @@ def test_a_stream_is_numpys_generator_saved_and_restored_anywhere(seed: int, bef
 
 
 class Share(NamedTuple):
-    """A law to play, and how often each arm lost."""
+    """Probabilities to play, and how often each arm lost."""
 
     law: Floats
     lost: Floats
@@ -652,7 +653,7 @@ def test_a_state_that_grew_comes_back_from_a_file(tmp_path: Path, monkeypatch: p
     assert np.array_equal(Bandit.load(tmp_path / "log.wakeful").state.arms, bandit.state.arms)
 
 
-@pytest.mark.parametrize("arms", [3, ["tea", "coffee", "juice"]], ids=repr)
+@pytest.mark.parametrize("arms", [3, ["tea", "coffee", "juice"]], ids=stable_id)
 def test_sets_that_were_said_before_and_the_latest_decision_take_the_short_way(
     arms: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -668,7 +669,7 @@ def test_sets_that_were_said_before_and_the_latest_decision_take_the_short_way(
 
 
 @pytest.mark.parametrize(
-    "loss", [0.25, np.float64(0.25), np.float32(0.25), 1, 0, True, np.int64(1), np.bool_(True)], ids=repr
+    "loss", [0.25, np.float64(0.25), np.float32(0.25), 1, 0, True, np.int64(1), np.bool_(True)], ids=stable_id
 )
 def test_losses_of_ordinary_kinds_take_the_short_way(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     bandit, other = trained(SIExp3()), trained(SIExp3())

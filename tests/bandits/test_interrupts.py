@@ -13,7 +13,7 @@ import pytest
 import broken_duel_policies
 import broken_policies
 import wakeful as wk
-from lawless_policy import Lawless
+from invalid_policy import Invalid
 from wakeful.bandits.random_stream import BLOCK, Stream
 
 
@@ -27,7 +27,7 @@ LEARNERS: list[Callable[[], Any]] = [
     lambda: wk.DuelingBandit(wk.RelativeUCB(), 3, seed=1),
 ]
 REFUSED: list[Callable[[], Any]] = [
-    lambda: wk.Bandit(Lawless(), 3, seed=1),
+    lambda: wk.Bandit(Invalid(), 3, seed=1),
     lambda: wk.Bandit(broken_policies.Faulty(broken_policies.TOO_MUCH), 3, seed=1),
     lambda: wk.DuelingBandit(broken_duel_policies.Negative(), 3, seed=1),
 ]

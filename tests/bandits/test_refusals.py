@@ -20,6 +20,7 @@ from hypothesis import strategies as some
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
+from case_ids import stable_id
 from wakeful import (
     Bandit,
     Decision,
@@ -156,7 +157,7 @@ AWAKE: list[tuple[Any, Refused]] = [
 ]
 
 
-@pytest.mark.parametrize(("awake", "kind"), AWAKE, ids=lambda value: repr(value)[:50])
+@pytest.mark.parametrize(("awake", "kind"), AWAKE, ids=stable_id)
 def test_what_names_no_arms_is_refused_as_awake(awake: Any, kind: Refused) -> None:
     bandit = trained(SIExp3())
     refused("awake", kind, lambda: bandit.choose(awake), bandit)
@@ -164,7 +165,7 @@ def test_what_names_no_arms_is_refused_as_awake(awake: Any, kind: Refused) -> No
     assert bandit.choose(["tea"]).arm == "tea"
 
 
-@pytest.mark.parametrize("awake", [[1, False], [True, 0], [np.False_, 1], (0, True), [1.0, False]], ids=repr)
+@pytest.mark.parametrize("awake", [[1, False], [True, 0], [np.False_, 1], (0, True), [1.0, False]], ids=stable_id)
 def test_truth_values_among_names_are_refused_where_arms_are_numbers(awake: Any) -> None:
     bandit = trained(Uniform(), 2)
     bandit.choose([0, 1])
@@ -174,7 +175,7 @@ def test_truth_values_among_names_are_refused_where_arms_are_numbers(awake: Any)
     assert bandit.choose([1]).awake == (1,)
 
 
-@pytest.mark.parametrize("awake", [np.array([1.0, 0.0]), np.array([0.0, 1.0], np.float32)], ids=repr)
+@pytest.mark.parametrize("awake", [np.array([1.0, 0.0]), np.array([0.0, 1.0], np.float32)], ids=stable_id)
 def test_a_mask_of_floats_is_refused_even_where_it_could_be_read_as_names(awake: Any) -> None:
     bandit = trained(Uniform(), 2)
     refused("awake", EITHER, lambda: bandit.choose(awake), bandit)
@@ -243,7 +244,7 @@ SHARES: list[tuple[Any, Refused]] = [
 
 
 @pytest.mark.parametrize("name", ["loss", "reward"])
-@pytest.mark.parametrize(("value", "kind"), SHARES, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(("value", "kind"), SHARES, ids=stable_id)
 def test_a_loss_or_reward_that_is_no_number_in_the_unit_interval_is_refused(name: str, value: Any, kind: Any) -> None:
     bandit = trained(SIExp3())
     decision = bandit.choose()
@@ -253,7 +254,7 @@ def test_a_loss_or_reward_that_is_no_number_in_the_unit_interval_is_refused(name
 @pytest.mark.parametrize(
     "loss",
     [0, 1, True, False, np.True_, np.int8(1), np.float16(0.5), np.longdouble(0.25), Fraction(1, 3), -0.0],
-    ids=repr,
+    ids=stable_id,
 )
 def test_numbers_of_every_make_are_losses(loss: Any) -> None:
     bandit, other = trained(SIExp3()), trained(SIExp3())
@@ -274,7 +275,7 @@ class Dressed(Decision):
     """A subclass, which may answer anything to anybody."""
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_only_a_decision_gets_feedback(policy: Policy) -> None:
     bandit = trained(policy)
     decision: Any = bandit.choose()
@@ -385,7 +386,7 @@ FORGED: dict[str, list[tuple[Callable[[Decision], Any], Refused]]] = {
 }
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 @pytest.mark.parametrize(("field", "number"), [(field, n) for field in FORGED for n in range(len(FORGED[field]))])
 def test_a_forged_decision_is_refused(policy: Policy, field: str, number: int) -> None:
     bandit = trained(policy)
@@ -415,7 +416,7 @@ def test_a_decision_of_numpy_scalars_is_as_good_as_one_of_plain_numbers() -> Non
     assert everything(bandit) == everything(other)
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_read_only_and_unaligned_probabilities_are_read_right_or_refused(policy: Policy) -> None:
     bandit, other = trained(policy), trained(policy)
     decision = bandit.choose()
@@ -437,7 +438,7 @@ def test_read_only_and_unaligned_probabilities_are_read_right_or_refused(policy:
     ],
     ids=["zeros", "shape", "dtype"],
 )
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_the_latest_decision_is_refused_if_its_array_was_changed(policy: Policy, change: Any) -> None:
     bandit = trained(policy)
     decision = bandit.choose()
@@ -445,7 +446,7 @@ def test_the_latest_decision_is_refused_if_its_array_was_changed(policy: Policy,
     refused("decision.probabilities", EITHER, lambda: bandit.update(decision, loss=0.5), bandit)
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_a_decision_from_a_bandit_with_other_arms_is_refused(policy: Policy) -> None:
     bandit = trained(policy)
     for arms in (["water", "milk"], 3, ["tea", "coffee"], [*DRINKS, "water"], ["tea", "coffee", "water"]):
@@ -460,7 +461,7 @@ def test_a_decision_from_a_bandit_with_its_arms_in_another_order_is_refused() ->
     refused(r"decision\.\w+", ValueError, lambda: bandit.update(stranger, loss=0.5), bandit)
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_an_arm_behind_the_end_of_a_short_law_is_refused(policy: Policy) -> None:
     bandit = trained(policy)
     bandit.add_arm("water")
@@ -469,7 +470,7 @@ def test_an_arm_behind_the_end_of_a_short_law_is_refused(policy: Policy) -> None
     refused(r"decision\.\w+", ValueError, lambda: bandit.update(forged, loss=0.5), bandit)
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_a_short_law_is_refused_where_a_newer_arm_was_awake_or_no_bandit_was_so_small(policy: Policy) -> None:
     bandit = trained(policy)
     bandit.add_arm("water")
@@ -504,7 +505,7 @@ RECORDS: list[tuple[Any, Refused]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "kind"), RECORDS, ids=lambda value: repr(value)[:50])
+@pytest.mark.parametrize(("change", "kind"), RECORDS, ids=stable_id)
 def test_a_record_that_is_no_decision_is_refused(change: Any, kind: Refused) -> None:
     record = trained(SIExp3()).choose().to_dict()
     partial = change == {} or not isinstance(change, dict) or "arm" in change
@@ -539,7 +540,7 @@ ARMS: list[tuple[Any, Refused]] = [
 ]
 
 
-@pytest.mark.parametrize(("arms", "kind"), ARMS, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(("arms", "kind"), ARMS, ids=stable_id)
 def test_what_cannot_be_arms_is_refused(arms: Any, kind: Refused) -> None:
     refused("arms", kind, lambda: Bandit(Uniform(), arms))
 
@@ -568,7 +569,7 @@ SEEDS: list[tuple[Any, Refused]] = [
 ]
 
 
-@pytest.mark.parametrize(("seed", "kind"), SEEDS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(("seed", "kind"), SEEDS, ids=stable_id)
 def test_what_cannot_seed_is_refused(seed: Any, kind: Refused) -> None:
     refused("seed", kind, lambda: Bandit(Uniform(), 2, seed=seed))
 
@@ -580,7 +581,9 @@ class Loose(Policy):
         return Counts(np.zeros(n_arms))
 
 
-@pytest.mark.parametrize("policy", [SIExp3, Policy, None, "SIExp3", object(), {"policy": "SIExp3"}, Loose()], ids=str)
+@pytest.mark.parametrize(
+    "policy", [SIExp3, Policy, None, "SIExp3", object(), {"policy": "SIExp3"}, Loose()], ids=stable_id
+)
 def test_what_is_no_policy_is_refused(policy: Any) -> None:
     if policy is not None:  # nothing named: the policy to start with
         refused("policy", TypeError, lambda: Bandit(policy, 2))
@@ -687,7 +690,7 @@ def test_orderings_that_do_not_fit_the_arms_are_refused() -> None:
         FixedOrdering(tuple(np.argsort([0.3, 0.1, 0.2]))),
         SleepingUCB(constant=Fraction(1, 2)),  # type: ignore[arg-type]
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_a_parameter_that_is_accepted_can_be_saved(policy: Policy, tmp_path: Path) -> None:
     bandit = trained(policy)
@@ -707,21 +710,23 @@ NAMES: list[tuple[Any, Refused]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind"), NAMES, ids=repr)
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize(("name", "kind"), NAMES, ids=stable_id)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_a_name_that_is_taken_or_no_name_is_refused_for_a_new_arm(policy: Policy, name: Any, kind: Refused) -> None:
     bandit = trained(policy)
     refused("name", kind, lambda: bandit.add_arm(name), bandit)
     assert bandit.add_arm("water") == "water"
 
 
-@pytest.mark.parametrize("name", ["water", "teas", None, 0, True, NAN, ["tea"], np.array(["tea"]), ("tea",)], ids=repr)
+@pytest.mark.parametrize(
+    "name", ["water", "teas", None, 0, True, NAN, ["tea"], np.array(["tea"]), ("tea",)], ids=stable_id
+)
 def test_only_an_arm_can_be_retired(name: Any) -> None:
     bandit = trained(SIExp3())
     refused("name", EITHER, lambda: bandit.retire_arm(name), bandit)
 
 
-@pytest.mark.parametrize("name", [True, np.True_], ids=repr)
+@pytest.mark.parametrize("name", [True, np.True_], ids=stable_id)
 def test_a_truth_value_retires_no_arm_called_one(name: Any) -> None:
     bandit = trained(SIExp3(), 3)
     refused("name", EITHER, lambda: bandit.retire_arm(name), bandit)
@@ -752,7 +757,7 @@ POLICY_RECORDS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("record", POLICY_RECORDS, ids=repr)
+@pytest.mark.parametrize("record", POLICY_RECORDS, ids=stable_id)
 def test_a_record_that_is_no_policy_is_refused(record: Any) -> None:
     refused(r"\w+", EITHER, lambda: Policy.from_dict(record))
 
@@ -781,7 +786,7 @@ ROUNDS: list[tuple[str, Any, Any, Any, Refused]] = [
 
 
 @pytest.mark.parametrize(("what", "awake", "losses", "rng", "kind"), ROUNDS)
-@pytest.mark.parametrize("policy", [SIExp3(), Even()], ids=repr)
+@pytest.mark.parametrize("policy", [SIExp3(), Even()], ids=stable_id)
 def test_rounds_that_cannot_be_played_are_refused(
     policy: Policy, what: str, awake: Any, losses: Any, rng: Any, kind: Refused
 ) -> None:
@@ -806,7 +811,7 @@ STATES: list[tuple[Policy, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "state"), STATES, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(("policy", "state"), STATES, ids=stable_id)
 def test_a_state_of_another_policy_is_refused_by_play(policy: Policy, state: Any) -> None:
     rounds = np.ones((3, 40), np.bool_), np.ones((3, 40)), np.random.default_rng(0)
     refused("state", EITHER, lambda: play(policy, *rounds, state))
@@ -839,7 +844,7 @@ def test_a_state_that_is_too_small_is_refused_by_play(policy: str, state: str) -
     assert done.stdout.startswith("state must be ")
 
 
-@pytest.mark.parametrize("policy", KINDS, ids=repr)
+@pytest.mark.parametrize("policy", KINDS, ids=stable_id)
 def test_a_policy_asked_directly_reads_a_mask_that_is_not_contiguous(policy: Policy) -> None:
     bandit = trained(policy)
     columns = np.array([[True, False], [False, True], [True, False]])

@@ -252,7 +252,7 @@ def test_the_checks_find_faults_where_assertions_are_switched_off() -> None:
 
 
 class Guessing(wk.Bandit):
-    """Says another probability than the law's."""
+    """Says another probability than that of the distribution it draws from."""
 
     def choose(self, awake: Any = None) -> wk.Decision:
         decision = super().choose(awake)

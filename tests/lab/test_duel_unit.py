@@ -42,7 +42,7 @@ class PlainUniform(wk.DuelingPolicy):
 
 @dataclass(frozen=True)
 class Broken(PlainUniform):
-    """No law at all."""
+    """Writes numbers that are no probabilities: they sum to more than one."""
 
     def law(self, state: Any, pairs: Any, awake: Any, chosen: Any, coin: float, p: Any) -> None:
         p[awake] = 1.0

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import wakeful as wk
+from case_ids import stable_id
 from wakeful.duels.kernels import empty_pick
 from wakeful.numerics import compile as compiling
 from wakeful.numerics import compile_cache
@@ -104,7 +105,7 @@ def test_short_compilations_are_not(caplog: pytest.LogCaptureFixture) -> None:
     1, 1.0, True, np.random.default_rng(0), np.zeros(2), np.zeros((2, 3), np.bool_), np.zeros((2, 3), order="F"),
     np.zeros((4, 4))[::2, ::2], np.frombuffer(b"abcdefgh", np.int64), np.array(1.0), (), (1, 2), (1, 2.0, np.zeros(1)),
     empty_pick(2, 3), (empty_pick(2, 3), (1,)), np.ma.zeros(2), wk.SIExp3().start(3), wk.SIExp3().parameters(3),
-], ids=repr)  # fmt: skip
+], ids=stable_id)  # fmt: skip
 def test_types_of_arguments_are_those_of_numba(value: Any) -> None:
     if isinstance(value, np.ma.MaskedArray):
         with pytest.raises(numba.errors.NumbaTypeError):

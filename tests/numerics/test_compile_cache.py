@@ -71,7 +71,7 @@ if __name__ == "__main__":
 
 
 def run(folder: Path, **environment: str) -> list[float]:
-    """What the laws of a user's policies say in a process of their own."""
+    """The probabilities of a user's policies in a process of their own."""
     (folder / "own.py").write_text(OWN)
     where = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
     found = subprocess.run([sys.executable, folder / "own.py"], env=where, capture_output=True, check=True, text=True)

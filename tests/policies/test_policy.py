@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wakeful as wk
-from lawless_policy import Lawless
+from invalid_policy import Invalid
 from own_policy import EpsilonGreedy
 from wakeful import Decision
 
@@ -104,7 +104,7 @@ def test_what_could_not_be_loaded_is_not_saved(notes: Any, tmp_path: Path) -> No
 
 
 def test_a_kernel_that_writes_no_law_is_found_out_when_it_chooses() -> None:
-    bandit = wk.Bandit(Lawless(), 3, seed=0)
-    with pytest.raises(ValueError, match=r"probabilities of Lawless\(\) must be non-negative"):
+    bandit = wk.Bandit(Invalid(), 3, seed=0)
+    with pytest.raises(ValueError, match=r"probabilities of Invalid\(\) must be non-negative"):
         bandit.choose()
     assert bandit.rounds == 0

@@ -66,7 +66,7 @@ def cycling(rounds: int, K: int, n_awake: int) -> list[list[bool]]:
 def game_value(losses: Sequence[Sequence[float]]) -> Fraction:
     """Return the value exactly, by trying all square sub-matrices (Shapley and Snow).
 
-    With all losses positive, some invertible sub-matrix M gives the value 1 / (1 M^-1 1) and optimal laws of
+    With all losses positive, some invertible sub-matrix M gives the value 1 / (1 M^-1 1) and optimal strategies of
     both players on its rows and columns.
     """
     A = [[Fraction(x) + 1 for x in row] for row in losses]

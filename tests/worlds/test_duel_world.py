@@ -1,4 +1,4 @@
-"""Worlds of duels: each has the law it states, and the checker finds what is broken.
+"""Worlds of duels: each has the distribution it states, and the checker finds what is broken.
 
 Statistical claims have fixed seeds; a mean may be off by `SIGMAS` standard errors."""
 

@@ -1,4 +1,4 @@
-"""Worlds: each has the law it states, the paper's tables are the paper's, and the checker finds what is broken.
+"""Worlds: each has the distribution it states, the paper's tables are the paper's, and the checker finds faults.
 
 Statistical claims have fixed seeds; a frequency may be off by `SIGMAS` standard deviations."""
 

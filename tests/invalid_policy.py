@@ -1,4 +1,4 @@
-"""A policy whose kernel writes no probabilities."""
+"""A policy whose kernel writes numbers that are no probabilities."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,8 @@ def no_learning(parameters: Any, state: Any, awake: Any, p: Any, arm: int, memo:
 
 
 @dataclass(frozen=True)
-class Lawless(wk.Policy):
-    """Its kernel is left uncompiled and writes no law."""
+class Invalid(wk.Policy):
+    """Its kernel is plain Python and writes numbers that sum to more than one."""
 
     kernels = wk.Kernels(bad_law, no_learning)
 

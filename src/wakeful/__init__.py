@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from wakeful.checks.policy import check_policy
     from wakeful.lab.results import Results
     from wakeful.lab.simulate import SimulationError, simulate
+    from wakeful.logs.evaluate import evaluate
+    from wakeful.logs.evaluation import Evaluation
     from wakeful.logs.log import Log
     from wakeful.regret import relations
     from wakeful.worlds import check_world, games
@@ -50,6 +52,7 @@ __all__ = [
     "DuelKernels",
     "DuelingBandit",
     "DuelingPolicy",
+    "Evaluation",
     "FixedOrdering",
     "Guarantee",
     "Kernels",
@@ -75,6 +78,7 @@ __all__ = [
     "check_dueling_policy",
     "check_policy",
     "check_world",
+    "evaluate",
     "games",
     "play",
     "regret",
@@ -86,12 +90,14 @@ __all__ = [
 
 # What a decision does not need, by the module that has it: imported when it is first used.
 _LATER = {
+    "Evaluation": "logs.evaluation",
     "Log": "logs.log",
     "Results": "lab.results",
     "SimulationError": "lab.simulate",
     "check_dueling_policy": "checks.dueling_policy",
     "check_policy": "checks.policy",
     "check_world": "worlds.checks",
+    "evaluate": "logs.evaluate",
     "games": "worlds.games",
     "regret": "regret",
     "relations": "regret.relations",

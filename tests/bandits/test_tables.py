@@ -95,3 +95,14 @@ def test_an_empty_table_still_has_its_columns() -> None:
     assert str(empty) == "the arm   won"
     assert list(empty.to_frame().columns) == ["arm", "wins"]
     assert empty.to_csv() == "arm,wins\n"
+
+
+def test_latex_escapes_what_latex_would_take_for_marks() -> None:
+    table = Table((Column("arm", "arm_1", number=False), Column("won", "%")), [["a & b_{c}", 3], ["x\\y~^|<>$#\n", 10]])
+    assert table.to_latex() == (
+        "\\begin{tabular}{lr}\n\\toprule\narm\\_1 & \\% \\\\\n\\midrule\n"
+        "a \\& b\\_\\{c\\} & 3 \\\\\n"
+        "x\\textbackslash{}y\\textasciitilde{}\\textasciicircum{}\\textbar{}"
+        "\\textless{}\\textgreater{}\\$\\#  & 10 \\\\\n"
+        "\\bottomrule\n\\end{tabular}"
+    )

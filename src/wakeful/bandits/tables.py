@@ -13,9 +13,14 @@ from wakeful import atomic
 MARKDOWN = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\|`*_[]#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "\n": " ", "\r": " "}
 )
+LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}
+)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
 
-STYLE = """\
+CSS = """\
 :root { color-scheme: light dark; --line: #8884; --soft: #777; }
 @media (prefers-color-scheme: dark) { :root { --soft: #aaa; } }
 .wakeful { font: 15px/1.4 system-ui, sans-serif; max-width: 60rem; margin: 1rem auto; padding: 0 .75rem; }
@@ -105,6 +110,14 @@ class Table:
         lines = [[cell.translate(MARKDOWN) for cell in line] for line in (heads, *self._shown())]
         return "\n".join("| " + " | ".join(line) + " |" for line in (lines[0], rule, *lines[1:]))
 
+    def to_latex(self) -> str:
+        """Return a LaTeX table with the rules of the package booktabs; what LaTeX would take for marks is escaped."""
+        lines = [[_latex(cell) for cell in line] for line in ([c.head for c in self.columns], *self._shown())]
+        rows = [" & ".join(line) + r" \\" for line in lines]
+        places = "".join("r" if column.number else "l" for column in self.columns)
+        body = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
+        return "\n".join([rf"\begin{{tabular}}{{{places}}}", *body, r"\end{tabular}"])
+
     def to_html(self, path: str | os.PathLike[str] | None = None, *, whole_page: bool = True) -> str:
         """Return a page of HTML that needs no other file, for wide and narrow windows, light and dark.
 
@@ -118,12 +131,12 @@ class Table:
         notes = "".join(f"<p>{escape(note)}</p>\n" for note in self.notes)
         table = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
         part = f'<div class="wakeful">\n{title}<div class="scroll">{table}</div>\n{notes}</div>'
-        page = f"<style>\n{STYLE}</style>\n{part}\n"
+        page = f"<style>\n{CSS}</style>\n{part}\n"
         if whole_page:
             page = (
                 '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-                f"<title>{escape(self.title)}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{part}\n</body>\n</html>\n"
+                f"<title>{escape(self.title)}</title>\n<style>\n{CSS}</style>\n</head>\n<body>\n{part}\n</body>\n</html>\n"
             )
         if path is not None:
             atomic.write_text(path, page)
@@ -171,6 +184,11 @@ class Table:
 def _classes(column: Column, more: str = "") -> str:
     """Return the attribute with the classes of a cell."""
     return f' class="{"number" if column.number else "name"}{" minor" if column.minor else ""}{more}"'
+
+
+def _latex(text: str) -> str:
+    """Return text as LaTeX shows it."""
+    return text.translate(LATEX)
 
 
 def _harmless(value: Any) -> Any:

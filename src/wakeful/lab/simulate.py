@@ -84,7 +84,7 @@ def simulate(
     ['SI', 'UCB']
     """
     rounds, runs, seed = _checked_work(world, rounds, runs, seed)
-    named = _named(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
+    named = named_policies(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
     kept = _regrets(regrets, world)
     marks = _checkpoints(checkpoints, rounds)
     _check_memory(runs, len(named), len(kept), len(marks))
@@ -170,7 +170,7 @@ def _regrets(regrets: Iterable[str] | None, world: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_of("regrets", name, DUEL_REGRETS if duels else REGRETS) for name in names))
 
 
-def _named(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
+def named_policies(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, Any]:
     """Return the policies by name, those without one by how they print."""
     if isinstance(policies, Recipe | type):
         policies = [policies]

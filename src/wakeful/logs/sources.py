@@ -212,7 +212,7 @@ class TableSource:
 
     def __init__(self, table: Any) -> None:
         self._table = _known_table(table)
-        self.label = f"the {type(table).__name__}"
+        self.label = "the table"
         given = list(table) if isinstance(table, Mapping) else self._column_names()
         self.names = tuple(name for name in given if isinstance(name, str))
         self._rows = len(next(iter(table.values()))) if isinstance(table, Mapping) and table else 0

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.bandits.arms import BOOLEANS, Awake, listed
-from wakeful.bandits.learner import Learner, checked_uniform, copied
-from wakeful.bandits.ranking import Ranking, ranking
+from wakeful.bandits.duel_counts import DuelCounts
+from wakeful.bandits.duel_history import DuelHistory
+from wakeful.bandits.learner import checked_uniform, copied
 from wakeful.duels.duel import Duel
 from wakeful.duels.kernels import Pick, empty_pick
 from wakeful.duels.pairs import checked_pairs, group_pairs
 from wakeful.duels.policy import DuelingPolicy, a_dueling_policy, fitting_duel_state, step
 from wakeful.inputs import did_you_mean, must_be, real, whole
-from wakeful.limits import MAX_BYTES, claim, state_bytes
+from wakeful.limits import claim, state_bytes
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.kernels import FINE, NO_MEMO, NOT_DRAWN
 from wakeful.policies.policy import LAW, checked_memo
@@ -36,7 +37,7 @@ class Room(NamedTuple):
     shares: Floats  # (M,)
 
 
-class DuelingBandit(Learner[DuelingPolicy]):
+class DuelingBandit(DuelHistory):
     """Chooses two arms among those that may meet right now, and learns from who wins.
 
     As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never.
@@ -58,7 +59,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
 
     kind = "wakeful dueling bandit"
     recipe = DuelingPolicy
-    max_bytes = MAX_BYTES  # what a state may grow to by the feedback of a larger battle from another copy
+    added = frozenset({"duel_counts"})
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class DuelingBandit(Learner[DuelingPolicy]):
         super().__init__(a_dueling_policy(policy), arms, seed)
         self._size = 2  # the most arms chosen at a time so far: what the state has room for
         self._wins = np.zeros((len(self._arms), len(self._arms)))
+        self._results = DuelCounts()
         self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
         self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
         self._admit: Callable[..., int] | None
@@ -177,28 +179,9 @@ class DuelingBandit(Learner[DuelingPolicy]):
             if answer == FINE:
                 if size > self._size:
                     self._use(state, size)
-                self._count(pick.arms.tolist(), shares)
+                self._count(pick.arms.tolist(), shares, None, None)
         if answer != FINE:
             raise ValueError(_refusal(duel, answer))
-
-    def _count(self, arms: list[int], shares: list[float]) -> None:
-        """Count the wins of every arm over each of the others."""
-        wins = self._wins
-        for m, winner in enumerate(arms):
-            if shares[m]:
-                for n, loser in enumerate(arms):
-                    if n != m:
-                        wins[winner, loser] += shares[m]
-
-    def win_matrix(self) -> Floats:
-        """Return the K x K wins so far, of the row's arm over the column's; ties count one half for each."""
-        with self._lock:
-            return self._wins.copy()
-
-    def ranking(self) -> Ranking:
-        """Return the arms by strength, with 95 % intervals: the Bradley-Terry strengths that the wins suggest."""
-        with self._lock:
-            return ranking(list(self._arms.names), self._wins)
 
     def _add(self, name: Hashable | None) -> Hashable:
         """Add an arm and return its name; the lock is held."""
@@ -206,10 +189,14 @@ class DuelingBandit(Learner[DuelingPolicy]):
         wins = np.pad(self._wins, (0, 1))
         position = self._arms.add(name)
         self._wins = wins
-        self._masks.clear()
-        self._names.clear()
+        self._forget_masks()
         self._use(grown)
         return self._arms.names[position]
+
+    def _forget_masks(self) -> None:
+        """Forget what depends on the number of arms."""
+        self._masks.clear()
+        self._names.clear()
 
     def _checked_size(self, size: Any) -> int:
         """Return how many arms to choose, two at least and no more than there are."""
@@ -397,17 +384,22 @@ class DuelingBandit(Learner[DuelingPolicy]):
         """Return everything, the wins among the arrays."""
         record = super()._record()
         record["arrays"]["win_matrix"] = self._wins.copy()
-        return {**record, "size": self._size}
+        record["arrays"]["duel_counts"] = self._results.to_array()
+        return {**record, "size": self._size, "groups": self._results.groups[1:]}
 
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the wins."""
         size = self._checked_size(record["size"])
-        wins = arrays.pop("win_matrix")
+        wins, counted = arrays.pop("win_matrix"), arrays.pop("duel_counts", None)
         state = type(self._state)(**arrays)
         claim("size", size, state_bytes(partial(self._policy.start, size=size), len(self._arms)))
         fitting_duel_state(self._policy, state, len(self._arms), size)
         if not is_like((wins,), (self._wins,)) or not TOTALS.holds(wins):
             raise ValueError(must_be("state", f"one whose win_matrix holds {TOTALS}", wins))
+        if counted is None:  # older files do not have it
+            self._results = DuelCounts.from_wins(wins)
+        else:
+            self._results = DuelCounts.from_array(counted, record["groups"], len(self._arms))
         self._wins, self._size = wins, size
         return state
 

@@ -19,7 +19,11 @@ def error(found: Any, exact: Any) -> float:
 
 def test_every_exponential_is_right_to_one_unit_in_the_last_place() -> None:
     rng = np.random.default_rng(3)
-    spread = [LOWEST * rng.random(50_000), -np.exp(-40.0 * rng.random(50_000)), np.log(2.0) * -np.arange(0.0, 1000.0)]
+    spread = [
+        LOWEST * rng.uniform(-1.0, 1.0, 100_000),
+        -np.exp(-40.0 * rng.random(50_000)),
+        np.log(2.0) * -np.arange(0.0, 1000.0),
+    ]
     x = np.append(np.concatenate(spread), [0.0, -0.0, LOWEST])
     x = x[x >= LOWEST]
     found = x.copy()

@@ -68,6 +68,22 @@ def test_its_regret_is_near_that_of_the_best_policy_for_each_world(world: Any, r
     assert np.mean([after(world, rounds, run=run)[1] for run in range(12)]) < most
 
 
+def test_where_the_best_arm_never_loses_regret_is_bounded() -> None:
+    early, late = (
+        np.mean([after(worlds.Dependent(), rounds, run=run)[1] for run in range(8)]) for rounds in (1000, 50_000)
+    )
+    assert late < early + 1.0
+
+
+def test_two_nearly_equal_arms_are_both_tried_after_an_unlucky_start() -> None:
+    policy = wk.Auto()
+    state = policy.start(2)
+    state.counts[:], state.losses[:] = [1000.0, 20_000.0], [400.0, 7000.0]  # 0.4 after bad luck, and 0.35
+    state.totals[:] = 21_000.0, 7400.0
+    state.evidence[:-1] = -12.0  # sure that losses do not depend on what is awake
+    assert 4e-4 < policy.probabilities(state, np.ones(2, np.bool_))[0] < 1e-3
+
+
 def test_decisions_while_feedback_is_pending_differ() -> None:
     bandit = wk.Bandit(arms=10, seed=1)
     assert len({bandit.choose().arm for _ in range(200)}) == 10

@@ -25,8 +25,8 @@ class Auto:
         return (0.0 if kappa == math.inf else -2.0) + (0.0 if rho == 1.0 else -6.0)
 
     def usual(self) -> tuple[float, float]:
-        mean = (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0)
-        return mean, 0.5 / min(mean, 1.0 - mean)
+        mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
+        return mean, 0.5 / (1.0 - mean)
 
     def forgetful(self, kappa: float, rho: float, S: tuple[int, ...], k: int) -> tuple[float, float]:
         here = elsewhere = lost_here = lost_elsewhere = 0.0
@@ -56,10 +56,12 @@ class Auto:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
         best = min(m.values())
+        greed = 4.0 if rho == 1.0 else 16.0
         w = {}
         for k in S:
             x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
-            w[k] = math.exp(-min(4.0 * x, x + 0.75 * (4.0 + math.log(len(S) / 2.0))))
+            extra = min((greed - 1.0) * x, (1.0 - 1.0 / greed) * (4.0 + math.log(len(S) / 2.0)))
+            w[k] = math.exp(-x - extra / (1.0 + 4.0 * n[k] * m[k] * (1.0 - m[k]) / 2000.0))
         return {k: w[k] / sum(w.values()) for k in S}
 
     def law(self, S: list[int]) -> Law:

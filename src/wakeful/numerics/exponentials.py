@@ -52,7 +52,7 @@ def _exp_part(r: float) -> float:
 
 @kernel
 def exponentiate(x: NDArray[np.float64]) -> None:
-    """Turn every number of a contiguous `x`, each between `LOWEST` and 0, into its exponential."""
+    """Turn every number of a contiguous `x`, each between `LOWEST` and `-LOWEST`, into its exponential."""
     for n in range(x.size):
         k = (x[n] * LOG2_E + TO_WHOLE) - TO_WHOLE
         r = (x[n] - k * LOG_2) - k * LOG_2_REST

@@ -7,7 +7,7 @@ from numpy.polynomial.legendre import legder, leggauss, legval, legvander
 from numpy.typing import NDArray
 
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exact_log, exp, log, log1p
+from wakeful.numerics.exponentials import LOWEST, exact_log, exp, exponentiate, log, log1p
 
 Floats = NDArray[np.float64]
 
@@ -104,11 +104,18 @@ def beta_outline(ones: float, zeros: float) -> tuple[float, float, float]:
 
 
 @kernel
-def log_beta_density(ones: float, zeros: float, x: float) -> float:
-    """Return the log density of Beta(1 + ones, 1 + zeros) at x in (0, 1), from its value at the mode."""
+def log_beta_peak(ones: float, zeros: float) -> float:
+    """Return the log density of Beta(1 + ones, 1 + zeros) at its mode."""
     total = ones + zeros
     value = log(total + 1.0) + log_factorial_excess(total)
-    value -= log_factorial_excess(ones) + log_factorial_excess(zeros)
+    return value - (log_factorial_excess(ones) + log_factorial_excess(zeros))
+
+
+@kernel
+def log_beta_density(ones: float, zeros: float, peak: float, x: float) -> float:
+    """Return the log density of Beta(1 + ones, 1 + zeros) at x in (0, 1), from its value at the mode, `peak`."""
+    total = ones + zeros
+    value = peak
     mode = ones / total if total > 0.0 else 0.5
     if mode > TINY:
         value += ones * log1p((x - mode) / mode)
@@ -130,8 +137,10 @@ def panel_limit(ones: float, zeros: float, low: float, sd: float, left: float) -
 
 
 @kernel
-def beta_panel(ones: Floats, zeros: Floats, low: Floats, left: float, right: float, density: Floats) -> None:
-    """Write (right - left) f_j at the panel's nodes into density; zero where a Beta has not begun."""
+def beta_panel(
+    ones: Floats, zeros: Floats, peak: Floats, low: Floats, left: float, right: float, density: Floats
+) -> None:
+    """Write (right - left) f_j at the panel's nodes into density, where a Beta has begun: `low` is left of right."""
     width = right - left
     middle = left + 0.5 * width
     log_x = np.empty(ORDER)
@@ -142,23 +151,37 @@ def beta_panel(ones: Floats, zeros: Floats, low: Floats, left: float, right: flo
         log_x[k] = log1p(shift / middle)
         log_y[k] = log1p(-shift / (1.0 - middle))
     for j in range(ones.size):
-        if low[j] >= right:
-            density[j] = 0.0
-            continue
-        base = log_beta_density(ones[j], zeros[j], middle)
-        for k in range(ORDER):
-            density[j, k] = width * exp(base + ones[j] * log_x[k] + zeros[j] * log_y[k])
+        if low[j] < right:
+            base = log_beta_density(ones[j], zeros[j], peak[j], middle)
+            fill_density(base, ones[j], zeros[j], log_x, log_y, density[j])
+            for k in range(ORDER):
+                density[j, k] *= width
 
 
 @kernel
-def survival_panel(before: Floats, density: Floats, above: Floats, nobody: Floats) -> None:
+def fill_density(base: float, ones: float, zeros: float, log_x: Floats, log_y: Floats, density: Floats) -> None:
+    """Write exp(base + ones log_x + zeros log_y) into density; at once where no number is too large or too small."""
+    largest = 0.0
+    for k in range(ORDER):
+        density[k] = base + ones * log_x[k] + zeros * log_y[k]
+        largest = max(largest, abs(density[k]))
+    if largest < -LOWEST:
+        exponentiate(density)
+    else:
+        for k in range(ORDER):
+            density[k] = exp(density[k])
+
+
+@kernel
+def survival_panel(before: Floats, low: Floats, right: float, density: Floats, above: Floats, nobody: Floats) -> None:
     """Write 1 - F_j at the nodes and at the panel's end into above, their product over j into nobody."""
     nobody[:] = 1.0
     for j in range(before.size):
         above[j] = before[j]
-        for i in range(ORDER):
-            for k in range(ORDER + 1):
-                above[j, k] -= density[j, i] * WEIGHTS[i, k]
+        if low[j] < right:
+            for i in range(ORDER):
+                for k in range(ORDER + 1):
+                    above[j, k] -= density[j, i] * WEIGHTS[i, k]
         for k in range(ORDER + 1):
             above[j, k] = max(above[j, k], TINY)
             nobody[k] *= above[j, k]
@@ -172,9 +195,10 @@ def beta_minimum(ones: Floats, zeros: Floats, law: Floats) -> None:
     A panel is halved while it breaks the identity d prod_j (1 - F_j) = -sum_i f_i prod_{j != i} (1 - F_j).
     """
     arms = law.size
-    low, high, sd = np.empty(arms), np.empty(arms), np.empty(arms)
+    low, high, sd, peak = np.empty(arms), np.empty(arms), np.empty(arms), np.empty(arms)
     for j in range(arms):
         low[j], high[j], sd[j] = beta_outline(ones[j], zeros[j])
+        peak[j] = log_beta_peak(ones[j], zeros[j])
     density = np.empty((arms, ORDER))
     above, nobody = np.empty((arms, ORDER + 1)), np.empty(ORDER + 1)
     before, gain = np.ones(arms), np.empty(arms)
@@ -185,12 +209,13 @@ def beta_minimum(ones: Floats, zeros: Floats, law: Floats) -> None:
         for j in range(arms):
             limit = min(limit, panel_limit(ones[j], zeros[j], low[j], sd[j], left))
         right = max(min(left + reach, limit), left + RESOLUTION)
-        beta_panel(ones, zeros, low, left, right, density)
-        survival_panel(before, density, above, nobody)
+        beta_panel(ones, zeros, peak, low, left, right, density)
+        survival_panel(before, low, right, density, above, nobody)
         for j in range(arms):
             gain[j] = 0.0
-            for k in range(ORDER):
-                gain[j] += density[j, k] * WEIGHTS[k, ORDER] * (nobody[k] / above[j, k])
+            if low[j] < right:
+                for k in range(ORDER):
+                    gain[j] += density[j, k] * WEIGHTS[k, ORDER] * (nobody[k] / above[j, k])
         error = abs(alive - nobody[ORDER] - gain.sum())
         if error > PRECISION and right - left > max(FINEST * (limit - left), 2.0 * RESOLUTION):
             reach = 0.5 * (right - left)

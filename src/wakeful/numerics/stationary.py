@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 # Plain numbers serve while each rate is at least e^-300 of the largest in its row. Elimination only adds to the
 # rates, and by balance no weight is then below e^-300 / n of another: no product of two underflows or overflows.
-LOWEST = -300.0
+LOWEST_LOG = -300.0
 
 # Differences of larger log-weights would overflow; e^1e300 and e^1e308 make no difference in the result.
 LARGEST = 1e300
@@ -98,7 +98,7 @@ def _solve_blocks(log_weights: Floats, law: Floats) -> None:
     law[:] = log_weights.max(axis=1)
     np.fill_diagonal(log_weights, law)
     rates = log_weights - law[:, None]
-    if rates.min() < LOWEST:
+    if rates.min() < LOWEST_LOG:
         _solve_wide(log_weights, law)
     else:
         _eliminate_blocks(np.exp(rates, out=rates))
@@ -167,7 +167,7 @@ def _shift(log_weights: Floats, shifts: Floats) -> bool:
         for j in range(n):
             high = max(high, log_weights[i, j])
             low = min(low, log_weights[i, j])
-        if low - high < LOWEST:
+        if low - high < LOWEST_LOG:
             return False
         shifts[i] = high
     for i in range(n):
@@ -207,7 +207,7 @@ def _unshift(rates: Floats, law: Floats) -> None:
     low, high = law[0], law[0]
     for i in range(1, law.size):
         low, high = min(low, law[i]), max(high, law[i])
-    if low - high < LOWEST:
+    if low - high < LOWEST_LOG:
         _unshift_logs(rates, law)
         return
     for i in range(law.size):

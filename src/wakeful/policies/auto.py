@@ -20,7 +20,9 @@ from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
 GREED = 4.0  # how many times the evidence against an arm counts, as long as it is little
+GREED_FORGETTING = 16.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
 BEND = 4.0  # of that product, with two arms: beyond, more evidence counts once
+KNOWN = 2000.0  # fair coins' worth of observations of an arm at which the extra evidence counts half
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -63,7 +65,8 @@ class Auto(Policy):
     Losses are counted by arm and by awake set, with four lengths of memory. Twenty ways to read these records (five
     degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. A
     reading plays arm k with probability proportional to `exp(-x)`, where x is n(k) times the relative entropy of the
-    mean loss of k to that of the best awake arm, times four as long as that is little; `docs/auto.md` has all of it.
+    mean loss of k to that of the best awake arm, counted several times as long as it is little; `docs/auto.md` has all
+    of it.
 
     With `guard`, external regret is bounded against any losses and awake sets: every awake arm is also tried with
     probability `guard t^(-1/3) / |S|`, and once the estimated regret to some arm is larger than chance explains,
@@ -188,21 +191,22 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
             weight = exp(SHARPNESS * (state.evidence[a, r] - top))
             if weight >= NEGLIGIBLE:
                 read_set(state, KAPPAS[a], r, row, awake, n, mean)
-                _sample(weight, awake, n, mean, p)
+                _sample(weight, GREED if r == 0 else GREED_FORGETTING, awake, n, mean, p)
                 total += weight
     for k in awake:
         p[k] /= total
 
 
 @kernel
-def _sample(weight: float, awake: Ints, n: Floats, mean: Floats, p: Floats) -> None:
+def _sample(weight: float, greed: float, awake: Ints, n: Floats, mean: Floats, p: Floats) -> None:
     """Add `weight` times the probabilities of one reading to `p`: Maillard sampling with relative entropies."""
     best = mean.min()
-    ease = (GREED - 1.0) / GREED * (BEND + log(0.5 * awake.size))
+    most = (greed - 1.0) / greed * (BEND + log(0.5 * awake.size))
     total = 0.0
     for i in range(awake.size):
         x = n[i] * entropy(mean[i], best)
-        n[i] = exp(-min(GREED * x, x + ease))
+        fair = 4.0 * n[i] * mean[i] * (1.0 - mean[i])  # so many tosses of a fair coin tell as much
+        n[i] = exp(-x - min((greed - 1.0) * x, most) / (1.0 + fair / KNOWN))
         total += n[i]
     for i in range(awake.size):
         p[awake[i]] += weight * n[i] / total

@@ -90,9 +90,13 @@ def no_records(n_arms: int, max_sets: int) -> Records:
 
 @kernel
 def usual(count: float, losses: float) -> tuple[float, float]:
-    """Return the mean of all losses, and how many observations it counts as for an arm: one of the rarer outcome."""
-    mean = min(max((losses + 0.5) / (count + 1.0), EDGE), 1.0 - EDGE)
-    return mean, 0.5 / min(mean, 1.0 - mean)
+    """Return the mean of all losses, at least 1/2, and how many observations hold half a reward at that mean.
+
+    Where rewards are rare, one loss says little about an arm. Where losses are rare it says much: then the mean of all
+    losses, most of them of the best arms, would be a poor guess for the others.
+    """
+    mean = min(max((losses + 0.5) / (count + 1.0), 0.5), 1.0 - EDGE)
+    return mean, 0.5 / (1.0 - mean)
 
 
 @kernel

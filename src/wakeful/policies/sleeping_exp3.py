@@ -204,8 +204,7 @@ def _share(weights: Floats, losses: Floats, eta: float, members: Mask, arm: int)
     """Return the chance to play `arm` when `members` are awake; shifted anew if `weights` underflow there."""
     total = 0.0
     for k in range(members.size):
-        if members[k]:
-            total += weights[k]
+        total += weights[k] if members[k] else 0.0  # a choice of numbers, not of ways: no branch is mispredicted
     if total >= TINY:
         return float(weights[arm] / total)
     total = 0.0  # relative to the arm itself

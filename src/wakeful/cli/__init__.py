@@ -1,11 +1,11 @@
-"""The command line: `wakeful reproduce`, `wakeful simulate`, `wakeful --version`, and `--help` everywhere."""
+"""The command line: `wakeful simulate`, `wakeful evaluate`, `wakeful reproduce`, `wakeful --version`, and `--help`."""
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
-from wakeful.cli import reproduce, simulate
+from wakeful.cli import evaluate, reproduce, simulate
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"wakeful {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     simulate.add_to(commands)
+    evaluate.add_to(commands)
     reproduce.add_to(commands)
     return parser
 

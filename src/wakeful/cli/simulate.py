@@ -55,7 +55,7 @@ def run_command(options: argparse.Namespace) -> None:
     """Simulate, print the summaries, draw and save."""
     fields = _fields(options)
     world = parse("world", fields["world"], known_worlds())
-    policies = _given_policies(fields["policies"])
+    policies = given_policies(fields["policies"])
     known = DUEL_REGRETS if isinstance(world, DUELS) else REGRETS
     regrets = [one_of("regret", name, known) for name in many("--regret", fields["regrets"] or known[-1])]
     check_outputs(fields["plot"], fields["save"])
@@ -100,7 +100,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     return fields
 
 
-def _given_policies(given: Any) -> dict[str, Any]:
+def given_policies(given: Any) -> dict[str, Any]:
     """Return policies by name; those without one are called as they were typed."""
     pairs = list(given.items()) if isinstance(given, dict) else [(text, text) for text in many("--policy", given)]
     policies = {str(name): parse("policy", text, known_policies()) for name, text in pairs}

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from reference import auto_pairs, stable_pair
 from reference import duel_policies as literal
 from reference import policies as bandits
-from reference import stable_pair
 from wakeful import PerSet, SIExp3, SleepingThompson, SleepingUCB
+from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.double_thompson import DoubleThompson
 from wakeful.duels.policy import DuelingPolicy
 from wakeful.duels.relative_med import RelativeMED
@@ -45,5 +46,6 @@ CASES = (
     DuelCase(DoubleThompson(), lambda K, M: literal.DoubleThompson(K)),
     DuelCase(DoubleThompson(constant=0.1), lambda K, M: literal.DoubleThompson(K, 0.1)),
     DuelCase(StablePair(), lambda K, M: stable_pair.StablePair(K)),
+    DuelCase(AutoPairs(), lambda K, M: auto_pairs.AutoPairs(K)),
     DuelCase(UniformPairs(), lambda K, M: literal.UniformPairs(K)),
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from wakeful.bandits.bandit import Bandit
 from wakeful.bandits.dueling_bandit import DuelingBandit
+from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.double_thompson import DoubleThompson
 from wakeful.duels.duel import Duel
 from wakeful.duels.kernels import DuelKernels, Pick
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Auto",
+    "AutoPairs",
     "Bandit",
     "Decision",
     "DoubleThompson",

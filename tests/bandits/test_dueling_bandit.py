@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import wakeful as wk
 from wakeful.bandits.ranking import ranking
+from wakeful.duels.duel import shown_places
 from wakeful.duels.kernels import empty_pick
 from wakeful.duels.policy import step
 
@@ -504,3 +506,56 @@ def test_what_is_no_dueling_policy_is_refused() -> None:
 def test_it_prints() -> None:
     assert repr(arena()) == f"<DuelingBandit {wk.Sparring()!r}, 5 arms, 0 rounds>"
     assert eval(repr(wk.Sparring(wk.SleepingUCB())), vars(wk)) == wk.Sparring(wk.SleepingUCB())
+
+
+def test_places_are_drawn_evenly_and_learned_from_by_role() -> None:
+    uniforms = np.random.default_rng(3).random((6_000, 6)).tolist()
+    seen = [shown_places(row) for row in uniforms]
+    counts = [seen.count(places) for places in itertools.permutations(range(3))]
+    assert sum((n - 1_000) ** 2 / 1_000 for n in counts) < 20.5  # chi-square, five degrees of freedom, level 0.001
+    left, right = (wk.DuelingBandit(wk.Sparring(), NAMES, seed=1) for _ in range(2))
+    one = left.propose(None, [0.1, 0.2, 0.3, 0.4], distinct=True)
+    other = one._replace(shown=one.shown[::-1])
+    assert sorted(one.shown) == [0, 1]
+    assert one.left == other.right == one.in_order[0]
+    assert one.right == other.left == one.in_order[1]
+    assert one.probability == math.prod(one.probabilities) / 2
+    for bandit, duel, winner in ((left, one, "left"), (right, other, "right")):
+        bandit.admit(duel)
+        bandit.update(duel, winner=winner)
+    assert all(np.array_equal(a, b) for a, b in zip(left.state, right.state, strict=True))
+    assert left.ranking().side_effect.value > 0.0  # type: ignore[union-attr]
+    assert right.ranking().side_effect.value < 0.0  # type: ignore[union-attr]
+
+
+def test_a_share_is_that_of_the_arm_on_the_left() -> None:
+    for shown in ((0, 1), (1, 0)):
+        bandit = wk.DuelingBandit(wk.UniformPairs(), NAMES, seed=1)
+        duel = bandit.choose(distinct=True)._replace(shown=shown)
+        bandit.update(duel, winner=0.75)
+        left, right = NAMES.index(duel.left), NAMES.index(duel.right)
+        assert bandit.win_matrix()[left, right] == 0.75
+        assert bandit.win_matrix()[right, left] == 0.25
+
+
+def test_the_policy_to_start_with_is_the_default() -> None:
+    assert wk.DuelingBandit(arms=NAMES, seed=1).policy == wk.AutoPairs()
+
+
+def test_a_duel_is_refused_whose_places_are_none() -> None:
+    bandit = arena(seed=1)
+    duel = bandit.choose(distinct=True)
+    for shown in ((0, 0), (1,), (0, 2), (True, False)):
+        with pytest.raises(ValueError, match="shown must be the places 0 to 1"):
+            bandit.update(duel._replace(shown=shown), winner="left")
+        with pytest.raises((TypeError, ValueError), match="shown must be"):
+            wk.Duel.from_dict({**duel.to_dict(), "shown": list(shown)})
+    old = duel.to_dict()
+    del old["shown"]
+    assert wk.Duel.from_dict(old).left == duel.arms[0]
+
+
+def test_calls_without_feedback_differ() -> None:
+    bandit = wk.DuelingBandit(arms=10, seed=3)
+    pairs = {frozenset(bandit.choose(distinct=True).arms) for _ in range(200)}
+    assert len(pairs) > 30

@@ -123,7 +123,7 @@ OVERFLOW = Fault(
 )
 SOUND = (
     *(wk.Sparring(inner) for inner in (wk.SIExp3(), wk.SleepingUCB(), wk.Uniform(), wk.FixedOrdering((0,)))),
-    *(wk.StablePair(), wk.RelativeUCB(), wk.RelativeMED(), wk.DoubleThompson(), wk.UniformPairs()),
+    *(wk.AutoPairs(), wk.StablePair(), wk.RelativeUCB(), wk.RelativeMED(), wk.DoubleThompson(), wk.UniformPairs()),
     broken.Sound(),
 )
 

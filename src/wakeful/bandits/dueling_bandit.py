@@ -6,25 +6,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.bandits.arms import BOOLEANS, Awake, listed
+from wakeful.bandits.allowed_pairs import AllowedPairs, Groups, asked, number_of_arms
+from wakeful.bandits.arms import Awake
 from wakeful.bandits.duel_counts import DuelCounts
 from wakeful.bandits.duel_history import DuelHistory
 from wakeful.bandits.learner import checked_uniform, copied
-from wakeful.duels.duel import Duel
+from wakeful.bandits.winners import check_parts, refusal, shares_of
+from wakeful.duels.auto_pairs import AutoPairs
+from wakeful.duels.duel import Duel, shown_places
 from wakeful.duels.kernels import Pick, empty_pick
-from wakeful.duels.pairs import checked_pairs, group_pairs
 from wakeful.duels.policy import DuelingPolicy, a_dueling_policy, fitting_duel_state, step
-from wakeful.inputs import did_you_mean, must_be, real, whole
+from wakeful.inputs import must_be, real, whole
 from wakeful.limits import claim, state_bytes
 from wakeful.numerics.arrays import Floats, Mask
-from wakeful.policies.kernels import FINE, NO_MEMO, NOT_DRAWN
+from wakeful.policies.kernels import FINE
 from wakeful.policies.policy import LAW, checked_memo
 from wakeful.policies.state_ranges import TOTALS, is_like
 
-REMEMBERED = 1 << 20  # bytes, about: of pair masks kept at hand
-PAIRS_RULE = "a list of pairs of arm names, or a symmetric (K, K) mask"
-
-Groups = Mapping[Any, Hashable]
+AT_HAND_BYTES = 1 << 20  # about: of tuples of names kept at hand
 
 
 class Room(NamedTuple):
@@ -40,10 +39,13 @@ class Room(NamedTuple):
 class DuelingBandit(DuelHistory):
     """Chooses two arms among those that may meet right now, and learns from who wins.
 
-    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never.
+    As with `Bandit`, the duel carries what its feedback needs: late, in any order, to another copy, or never. The
+    policy chooses the arms; a fair coin puts one of them on the left and the other on the right, and what the policy
+    learns does not depend on it. So judges who prefer one side make no arm look better; `ranking().side_effect` shows
+    how much they do.
 
     Parameters:
-        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`
+        policy: how to choose, such as `Sparring(SIExp3())` or `StablePair()`; by default `AutoPairs()`
         arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
         seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
 
@@ -63,15 +65,18 @@ class DuelingBandit(DuelHistory):
 
     def __init__(
         self,
-        policy: DuelingPolicy,
-        arms: int | Iterable[Hashable],
+        policy: DuelingPolicy | None = None,
+        arms: int | Iterable[Hashable] | None = None,
         seed: int | np.random.SeedSequence | None = None,
     ) -> None:
-        super().__init__(a_dueling_policy(policy), arms, seed)
+        policy = AutoPairs() if policy is None else a_dueling_policy(policy)
+        if arms is None:
+            raise TypeError(must_be("arms", "the names of the arms, or how many there are", arms))
+        super().__init__(policy, arms, seed)
         self._size = 2  # the most arms chosen at a time so far: what the state has room for
         self._wins = np.zeros((len(self._arms), len(self._arms)))
         self._results = DuelCounts()
-        self._masks: dict[Any, Mask] = {}  # of pairs, by what was said of them
+        self._pairs = AllowedPairs(self._arms)
         self._names: dict[bytes, tuple[Any, ...]] = {}  # by positions
         self._admit: Callable[..., int] | None
         self._use(policy.start(len(self._arms)))
@@ -94,9 +99,9 @@ class DuelingBandit(DuelHistory):
             pairs: instead of all these, the pairs that may meet: names, in either order, or a symmetric (K, K) mask
             size: how many different arms to choose, instead of two; the winner is the best of them all
         """
-        question = _asked(awake, distinct, groups, pairs, size)  # before the lock: it may run code of the caller's
+        question = asked(awake, distinct, groups, pairs, size)  # before the lock: it may run code of the caller's
         with self._lock:
-            mask, many = self._allowed(*question)
+            mask, many = self._pairs.mask(question)
             state, fields = self._roomy(many)
             memos, clock = self._room(many).pick.memos, self._rounds + 1
             memos[-1] = np.nan  # until the last arm is drawn
@@ -128,12 +133,12 @@ class DuelingBandit(DuelHistory):
 
         Parameters:
             awake, distinct, groups, pairs, size: as in `choose`
-            uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel
+            uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel; they also decide the sides
         """
-        question = _asked(awake, distinct, groups, pairs, size)
+        question = asked(awake, distinct, groups, pairs, size)
         drawn = [checked_uniform("uniforms", u) for u in uniforms]
         with self._lock:
-            mask, many = self._allowed(*question)
+            mask, many = self._pairs.mask(question)
             if len(drawn) != 2 * many:
                 raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
             state = copied(self._roomy(many)[0])
@@ -142,7 +147,7 @@ class DuelingBandit(DuelHistory):
     def admit(self, duel: Duel) -> None:
         """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""
         with self._lock:
-            _check_parts(duel)
+            check_parts(duel)
             room, laws = self._placed(duel)
             size = len(duel.arms)
             self._check_growth(size)
@@ -156,7 +161,7 @@ class DuelingBandit(DuelHistory):
                     self._use(state, size)
                 self._rounds += 1
         if answer != FINE:
-            raise ValueError(_refusal(duel, answer))
+            raise ValueError(refusal(duel, answer))
 
     def update(self, duel: Duel, *, winner: Any) -> None:
         """Learn who won.
@@ -167,7 +172,7 @@ class DuelingBandit(DuelHistory):
                 [0, 1], a tie being 0.5; of more than two arms, the name
         """
         with self._lock:
-            shares = _shares(duel, winner)
+            shares = shares_of(duel, winner)
             size = len(shares)
             room, laws = self._placed(duel)
             for m, share in enumerate(shares):
@@ -179,9 +184,9 @@ class DuelingBandit(DuelHistory):
             if answer == FINE:
                 if size > self._size:
                     self._use(state, size)
-                self._count(pick.arms.tolist(), shares, None, None)
+                self._count(pick.arms.tolist(), shares, duel.shown[0] if duel.shown else None, None)
         if answer != FINE:
-            raise ValueError(_refusal(duel, answer))
+            raise ValueError(refusal(duel, answer))
 
     def _add(self, name: Hashable | None) -> Hashable:
         """Add an arm and return its name; the lock is held."""
@@ -195,24 +200,8 @@ class DuelingBandit(DuelHistory):
 
     def _forget_masks(self) -> None:
         """Forget what depends on the number of arms."""
-        self._masks.clear()
+        self._pairs.forget()
         self._names.clear()
-
-    def _checked_size(self, size: Any) -> int:
-        """Return how many arms to choose, two at least and no more than there are."""
-        rule = f"a number of arms, from 2 to {len(self._arms)}"
-        number = whole("size", size, rule, 2)
-        if number > max(2, len(self._arms)):
-            raise ValueError(must_be("size", rule, size))
-        return number
-
-    def _allowed(self, awake: Any, distinct: bool, groups: Groups | None, pairs: Any, size: Any) -> tuple[Mask, int]:
-        """Return the mask of allowed pairs, and how many arms are to be chosen."""
-        if pairs is not None:
-            _alone("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
-            return self._given(pairs), 2
-        many = 2 if size is None else self._checked_size(size)
-        return self._meeting(awake, distinct or size is not None, groups, many), many
 
     def _roomy(self, size: int) -> tuple[Any, Any]:
         """Return a state with room for `size` arms at a time, and its fields: the current one if it has."""
@@ -241,6 +230,7 @@ class DuelingBandit(DuelHistory):
             self._rounds + 1,
             tuple(pick.memos.tolist()),
             self._decider,
+            shown_places(uniforms),
         )
 
     def _check_growth(self, size: int) -> None:
@@ -272,75 +262,14 @@ class DuelingBandit(DuelHistory):
             return self._names[key]
         except KeyError:
             pass
-        if len(self._names) * (len(self._arms) + 64) >= REMEMBERED:
+        if len(self._names) * (len(self._arms) + 64) >= AT_HAND_BYTES:
             self._names.clear()
         names = self._names[key] = tuple([self._arms.names[k] for k in positions.tolist()])
         return names
 
-    def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
-        """Return the mask of allowed pairs of the arms awake."""
-        names, here, _ = self._arms.awake(awake)
-        labels = None if groups is None else self._labels(groups, names)
-        try:
-            return self._masks[names, distinct, labels, size]
-        except KeyError:
-            pass
-        apart = len(names) if labels is None else len(set(labels))
-        if apart < (size if distinct or labels is not None else 1):
-            what = "different arms" if labels is None else "different groups"
-            raise ValueError(must_be("awake", f"arms of which {size} {what} can be chosen", list(names)))
-        mask = np.zeros((len(here), len(here)), np.bool_)
-        mask[np.ix_(here, here)] = True
-        if distinct:
-            np.fill_diagonal(mask, False)
-        if labels is not None:
-            mask[np.ix_(here, here)] = group_pairs(labels)
-        return self._remember((names, distinct, labels, size), mask)
-
-    def _labels(self, groups: Groups, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
-        """Return the groups of the arms called `names`."""
-        for name in groups:
-            self._arms.of("groups", name)
-        for name in names:
-            if name not in groups:
-                raise ValueError(must_be("groups", "with a group for every arm that is awake", name))
-        labels = tuple([groups[name] for name in names])
-        for label in labels:
-            if label != label:  # not a number, say  # noqa: PLR0124
-                raise ValueError(must_be("groups", "a mapping to groups that can be found again", label))
-        return labels
-
-    def _given(self, pairs: Any) -> Mask:
-        """Return the mask of the pairs that were given."""
-        n_arms = len(self._arms)
-        if isinstance(pairs, np.ndarray) and pairs.dtype == np.bool_:
-            mask = checked_pairs(pairs, n_arms)
-        else:
-            if not isinstance(pairs, list | tuple):
-                raise TypeError(must_be("pairs", PAIRS_RULE, pairs))
-            mask = np.zeros((n_arms, n_arms), np.bool_)
-            for pair in pairs:
-                if not isinstance(pair, tuple | list) or len(pair) != 2:
-                    raise TypeError(must_be("pairs", PAIRS_RULE, pair))
-                left, right = (self._arms.of("pairs", name) for name in pair)
-                mask[left, right] = mask[right, left] = True
-            if not pairs:
-                raise ValueError(must_be("pairs", "at least one", pairs))
-        gone = mask.any(axis=1) & self._arms.retired
-        if gone.any():
-            name = self._arms.names[int(np.flatnonzero(gone)[0])]
-            raise ValueError(must_be("pairs", "without arms that are retired", name))
-        return mask
-
-    def _remember(self, key: Any, mask: Mask) -> Mask:
-        if len(self._masks) * (mask.size + 64) >= REMEMBERED:
-            self._masks.clear()
-        self._masks[key] = mask
-        return mask
-
     def _placed(self, duel: Duel) -> tuple["Room", Floats]:
         """Return the arrays of a duel in terms of positions, if it fits this bandit, otherwise raise an error."""
-        arms, probabilities, names, laws, clock, memos, decider = duel
+        arms, probabilities, names, laws, clock, memos, decider, _ = duel
         if decider is not self._decider:
             self._check_decider("duel.policy", decider)
         size, n_arms = len(arms), len(self._arms)
@@ -389,7 +318,7 @@ class DuelingBandit(DuelHistory):
 
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the wins."""
-        size = self._checked_size(record["size"])
+        size = number_of_arms(record["size"], len(self._arms))
         wins, counted = arrays.pop("win_matrix"), arrays.pop("duel_counts", None)
         state = type(self._state)(**arrays)
         claim("size", size, state_bytes(partial(self._policy.start, size=size), len(self._arms)))
@@ -402,75 +331,3 @@ class DuelingBandit(DuelHistory):
             self._results = DuelCounts.from_array(counted, record["groups"], len(self._arms))
         self._wins, self._size = wins, size
         return state
-
-
-def _asked(awake: Any, distinct: Any, groups: Any, pairs: Any, size: Any) -> tuple[Any, bool, Groups | None, Any, Any]:
-    """Return what was asked of `choose`, iterators and mappings read."""
-    if type(distinct) not in BOOLEANS:
-        raise TypeError(must_be("distinct", "True or False", distinct))
-    return listed(awake), bool(distinct), None if groups is None else _as_dict(groups), listed(pairs), size
-
-
-def _as_dict(groups: Any) -> dict[Any, Hashable]:
-    """Return a copy of a mapping to groups, if it is one."""
-    if not isinstance(groups, Mapping):
-        raise TypeError(must_be("groups", "a mapping from arm names to groups", groups))
-    found = dict(groups)
-    try:
-        hash(tuple(found.values()))
-    except TypeError:
-        raise TypeError(must_be("groups", "a mapping to groups that can be hashed", groups)) from None
-    return found
-
-
-def _alone(name: str, **others: Any) -> None:
-    """Raise an error if the allowed pairs are given by other arguments besides the one called `name`."""
-    for other, value in others.items():
-        if value is not None:
-            raise ValueError(must_be(other, f"left out if {name} is given", value))
-
-
-def _check_parts(duel: Any) -> None:
-    """Raise an error if this is not a complete `Duel`."""
-    if type(duel) is not Duel:
-        raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
-    arms, probabilities, allowed, _, _, memos, _ = duel
-    if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos)):
-        raise TypeError(must_be("duel", "one whose parts are tuples", duel))
-    if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
-        raise ValueError(must_be("duel", "of two or more arms, with as many entries in each field", duel))
-
-
-def _shares(duel: Any, winner: Any) -> list[float]:
-    """Return how the win is shared among the arms of a duel that has all its parts."""
-    _check_parts(duel)
-    arms = duel.arms
-    two = len(arms) == 2
-    if two and isinstance(winner, float | np.floating) and not any(isinstance(arm, float) for arm in arms):
-        share = real("winner", winner, "a share between 0 and 1", 0.0, 1.0)
-        return [share, 1.0 - share]
-    won = [type(winner) not in BOOLEANS and _same(arm, winner) for arm in arms]
-    if two and not any(won) and isinstance(winner, str):
-        won = [winner == "left", winner == "right"]
-    if not any(won):
-        names = list(dict.fromkeys([*arms, *(("left", "right") if two else ())]))
-        rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")
-        raise ValueError(must_be("winner", rule, winner) + did_you_mean(winner, names))
-    return [1.0 / sum(won) if here else 0.0 for here in won]  # an arm that met itself shares the win with itself
-
-
-def _same(arm: Any, winner: Any) -> bool:
-    """Whether `winner` is the name of `arm`; values that cannot be compared are not."""
-    try:
-        return bool(arm == winner)
-    except (TypeError, ValueError):
-        return False
-
-
-def _refusal(duel: Duel, answer: int) -> str:
-    """Return the sentence for what the update answered."""
-    if answer == NOT_DRAWN:
-        return must_be("duel.probabilities", "those of arms that can be drawn from duel.laws", duel.probabilities)
-    if answer == NO_MEMO:
-        return must_be("duel.memos", "zero or positive, and finite", duel.memos)
-    return must_be("duel.laws", LAW, duel.laws)

@@ -1,26 +1,32 @@
 """`Duel`: the arms of a duel, and all that its feedback needs."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from struct import Struct
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
-from wakeful.inputs import must_be, real
+from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats
 from wakeful.policies.kernels import CLOSE
+
+two_numbers = Struct("<2d").pack
 
 
 class Duel(NamedTuple):
     """One duel (or battle) and all that its feedback needs; `to_dict` and `from_dict` convert it for JSON.
 
     Parameters:
-        arms: the arms chosen: left, right, and the rest of a battle
+        arms: the arms chosen, in the order in which they were drawn
         probabilities: with which each was drawn, given those before it
         allowed: the arms that each was drawn from, in the order of the bandit's arms
         laws: one row for each arm chosen: the probabilities of all arms from which it was drawn
         clock: the number of this duel, counted from one
         memos: for each arm chosen, a number that the policy needs again at feedback
         policy: the full name of the policy that decided, such as `Sparring[SIExp3]`; empty if it is unknown
+        shown: the places of `arms`, from left to right, as a fair coin put them; empty: as they were drawn
     """
 
     arms: tuple[Any, ...]
@@ -30,16 +36,28 @@ class Duel(NamedTuple):
     clock: int
     memos: tuple[float, ...]
     policy: str = ""
+    shown: tuple[int, ...] = ()
 
     @property
     def left(self) -> Any:
         """The arm on the left."""
-        return self.arms[0]
+        return self.arms[self.shown[0] if self.shown else 0]
 
     @property
     def right(self) -> Any:
         """The arm on the right."""
-        return self.arms[1]
+        return self.arms[self.shown[1] if self.shown else 1]
+
+    @property
+    def in_order(self) -> tuple[Any, ...]:
+        """All arms as they are shown, from left to right."""
+        return tuple([self.arms[place] for place in self.shown]) if self.shown else self.arms
+
+    @property
+    def probability(self) -> float:
+        """The probability of drawing these arms in this order and of showing them in these places."""
+        places = math.factorial(len(self.arms)) if self.shown else 1
+        return math.prod(self.probabilities) / places
 
     def to_dict(self) -> dict[str, Any]:
         """Return the duel as plain numbers and lists, ready for JSON; exact, not rounded."""
@@ -51,12 +69,13 @@ class Duel(NamedTuple):
             "clock": self.clock,
             "memos": list(self.memos),
             "policy": self.policy,
+            "shown": list(self.shown),
         }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Duel":
         """Return the duel that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
-        if not isinstance(record, Mapping) or {"policy", *record} != set(cls._fields):
+        if not isinstance(record, Mapping) or {"policy", "shown", *record} != set(cls._fields):
             raise ValueError(must_be("duel", f"a record of {', '.join(cls._fields)}", record))
         lists = ("arms", "probabilities", "allowed", "laws", "memos")
         for field in lists:
@@ -80,6 +99,7 @@ class Duel(NamedTuple):
             record["clock"],
             tuple(record["memos"]),
             record.get("policy", ""),
+            _places(record.get("shown", []), size),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -97,4 +117,31 @@ class Duel(NamedTuple):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.arms, self.probabilities, self.allowed, self.clock, self.memos, self.policy)
+        return (self.arms, self.probabilities, self.allowed, self.clock, self.memos, self.policy, self.shown)
+
+
+def shown_places(uniforms: Sequence[float]) -> tuple[int, ...]:
+    """Return the places of the arms from left to right: a fair coin for two, a random order for more.
+
+    `uniforms` are the two numbers for each arm with which the arms were drawn. Each arm gets a key from its two, and
+    the arms are sorted by their keys. A key is a checksum: sums modulo 2 of bits, most of which no choice depends on.
+    So every order is as likely as any other, whatever was chosen.
+
+    >>> shown_places([0.1, 0.2, 0.3, 0.4]), shown_places([0.3, 0.4, 0.1, 0.2])
+    ((0, 1), (1, 0))
+    """
+    keys = [crc32(two_numbers(*uniforms[n : n + 2])) for n in range(0, len(uniforms), 2)]
+    if len(keys) == 2:
+        return (0, 1) if keys[0] <= keys[1] else (1, 0)
+    return tuple(sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def _places(shown: Any, size: int) -> tuple[int, ...]:
+    """Return the places of `size` arms, none or all of them once."""
+    rule = f"the places 0 to {size - 1}, each once, or none"
+    if not isinstance(shown, list | tuple):
+        raise TypeError(must_be("duel.shown", "a list", shown))
+    places = tuple([whole("duel.shown", place, rule, 0) for place in shown])
+    if places and sorted(places) != list(range(size)):
+        raise ValueError(must_be("duel.shown", rule, shown))
+    return places

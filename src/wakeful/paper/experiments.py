@@ -19,6 +19,7 @@ PAPER_REGRETS = ("policy", "external", "internal", "ordering")
 SI, UCB, EXP3G = "SI-EXP3 (paper)", "S-UCB", "S-EXP3"
 IX, PER_SET, SB = "SIExp3()", "PerSet(SleepingUCB())", "SBExp3()"
 SP_SI, SP_UCB, SP_IX, STABLE = "Sp-SI-EXP3 (paper)", "Sp-UCB", "Sparring(SIExp3())", "StablePair()"
+AUTO_PAIRS = "AutoPairs()"
 PRINTED, CORRECTED, SHARPENED = "printed rate", "corrected rate", "sharpened rate"
 ONLINE, DOUBLING = "printed rate, online", "doubling"
 
@@ -30,7 +31,11 @@ OURS: dict[str, wk.Policy] = {IX: wk.SIExp3(), PER_SET: wk.PerSet(wk.SleepingUCB
 def sparring(*more: str) -> dict[str, AnyPolicy]:
     """Return the paper's two duelling policies, and those of ours that are asked for."""
     papers: dict[str, AnyPolicy] = {SP_SI: wk.Sparring(PAPER_RATE), SP_UCB: wk.Sparring(wk.SleepingUCB(constant=8))}
-    ours: dict[str, AnyPolicy] = {SP_IX: wk.Sparring(wk.SIExp3()), STABLE: wk.StablePair()}
+    ours: dict[str, AnyPolicy] = {
+        SP_IX: wk.Sparring(wk.SIExp3()),
+        STABLE: wk.StablePair(),
+        AUTO_PAIRS: wk.AutoPairs(),
+    }
     return papers | {name: ours[name] for name in more}
 
 
@@ -172,8 +177,8 @@ def _non_repeating(n_arms: int, quick: tuple[int, int], *ours: str) -> Experimen
 
 def _duels() -> Iterator[Experiment]:
     """Yield figures 4 and 5."""
-    yield _non_repeating(4, (10_000, 10), SP_IX, STABLE)
-    yield _non_repeating(30, (5_000, 4), STABLE)
+    yield _non_repeating(4, (10_000, 10), SP_IX, STABLE, AUTO_PAIRS)
+    yield _non_repeating(30, (5_000, 4), STABLE, AUTO_PAIRS)
     yield Experiment(
         id="categories",
         figure="figure-5",
@@ -185,7 +190,7 @@ def _duels() -> Iterator[Experiment]:
         rounds=50_000,
         runs=RUNS,
         quick=(10_000, 10),
-        policies=sparring(SP_IX, STABLE),
+        policies=sparring(SP_IX, STABLE, AUTO_PAIRS),
         regrets=("dueling",),
     )
 

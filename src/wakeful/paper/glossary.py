@@ -6,6 +6,7 @@ from typing import Any
 from wakeful.lab.results import Results
 from wakeful.paper.contents import Section, Table, Term
 from wakeful.paper.experiments import (
+    AUTO_PAIRS,
     CORRECTED,
     DOUBLING,
     EXP3G,
@@ -117,6 +118,7 @@ MEANS = {
     SP_UCB: "the paper's Sparring S-UCB; its constant 8 is from the authors' code",
     SP_IX: "two of our default, one on each side",
     STABLE: "our policy for any set of pairs",
+    AUTO_PAIRS: "our policy to start with: it finds out what kind of preferences there are",
     PRINTED: "SI-EXP3 with the rate that Theorem 1 prints",
     CORRECTED: "SI-EXP3 with the rate that the proof of Theorem 1 asks for",
     SHARPENED: "SI-EXP3 with the rate of the sharpened theorem",

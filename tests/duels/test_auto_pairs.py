@@ -1,0 +1,75 @@
+"""AutoPairs finds out which world it is in, and is near the best policy of each."""
+
+import numpy as np
+import pytest
+
+import wakeful as wk
+from wakeful.duels.kernels import empty_pick
+from wakeful.duels.policy import step
+from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, observe, sigmoid, weaker
+from wakeful.worlds import CategoryDuels, CyclicDuels, DuelWorld, PathDuels, Preferences, UtilityDuels
+
+ROUNDS = 10_000
+NO_ORDER = [  # the first of all beats everybody; StablePair has linear regret in some runs
+    [0.5, 0.53, 0.85, 0.56, 0.61],
+    [0.47, 0.5, 0.16, 0.64, 0.98],
+    [0.15, 0.84, 0.5, 0.06, 0.46],
+    [0.44, 0.36, 0.94, 0.5, 0.52],
+    [0.39, 0.02, 0.54, 0.48, 0.5],
+]
+WORLDS: list[tuple[DuelWorld, str]] = [
+    (UtilityDuels(6), "one strength per arm"),
+    (PathDuels(), "one strength per arm"),
+    (CyclicDuels(3), "any preference matrix"),
+    (CategoryDuels(4), "strengths that depend on what is awake"),
+]
+
+
+def played(world: DuelWorld, seed: int) -> tuple[float, dict[str, float]]:
+    """Return the regret of `ROUNDS` rounds and what is believed after them."""
+    policy, K = wk.AutoPairs(), world.n_arms
+    state, block = policy.start(K), next(world.blocks(np.random.default_rng(seed), ROUNDS))
+    choices = np.zeros((ROUNDS, 2), np.int64)
+    fields, pick = policy.fields(state, K), empty_pick(2, K)
+    step(policy, "play", state, K)(*block, np.random.default_rng(seed + 100), choices, pick, fields)
+    pairs, preferences = block.pair_sets[block.which], block.preferences[block.law]
+    return wk.regret.dueling(choices, pairs, preferences).value, policy.beliefs(state)
+
+
+@pytest.mark.parametrize(("world", "expected"), WORLDS, ids=lambda value: repr(value)[:20])
+def test_the_right_hypothesis_is_believed(world: DuelWorld, expected: str) -> None:
+    for seed in range(3):
+        beliefs = played(world, seed)[1]
+        assert max(beliefs, key=lambda name: beliefs[name]) == expected
+        assert sum(beliefs.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("world", "limit"),
+    [(PathDuels(), 20.0), (Preferences(NO_ORDER, "all"), 700.0), (CategoryDuels(4), 150.0)],
+    ids=["path", "no order", "categories"],
+)
+def test_no_run_is_stuck_where_another_policy_has_linear_regret(world: DuelWorld, limit: float) -> None:
+    regrets = [played(world, seed)[0] for seed in range(6)]
+    assert max(regrets) < limit
+
+
+def test_a_duel_moves_strengths_to_the_mode_of_the_posterior() -> None:
+    mean, covariance, room = np.array([0.3, -0.2, 0.0]), np.eye(3) * PRIOR_DEVIATION**2, np.empty(3)
+    observe(mean, covariance, 0, 1, 0.75, 4.0, room)
+    slope = 4.0 * (0.75 - sigmoid(mean[0] - mean[1]))
+    assert (mean[0] - 0.3) / PRIOR_DEVIATION**2 == pytest.approx(slope)
+    assert (mean[1] + 0.2) / PRIOR_DEVIATION**2 == pytest.approx(-slope)
+    curvature = 4.0 * sigmoid(mean[0] - mean[1]) * sigmoid(mean[1] - mean[0])
+    difference = np.array([1.0, -1.0, 0.0])
+    exact = np.linalg.inv(np.eye(3) / PRIOR_DEVIATION**2 + curvature * np.outer(difference, difference))
+    assert np.allclose(np.tril(covariance), np.tril(exact))
+
+
+def test_evidence_is_that_of_direct_duels() -> None:
+    n, p = 40.0, 0.8
+    direct = n * (p * np.log(2 * p) + (1 - p) * np.log(2 * (1 - p)))
+    assert weaker(np.log(p / (1 - p)), 1.0 / (n * p * (1 - p))) == pytest.approx(direct)
+    assert weaker(0.999e-3, 0.01) == pytest.approx(weaker(1.001e-3, 0.01), rel=0.01)
+    assert weaker(-1.0, 1.0) == 0.0
+    assert np.isfinite(weaker(1e6, NARROW))

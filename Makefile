@@ -1,21 +1,24 @@
 # make reproduce: the paper as a program, into wakeful-report; make test: everything that must hold;
-# make minimum: a smoke test on the oldest versions of libraries that we allow (part of make test);
+# make static: formatter, linter and types, make minimum: a smoke test on the oldest versions of libraries that we
+# allow (both part of make test);
 # make bench: the numbers of docs/benchmarks.md. Needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test minimum bench format clean
+.PHONY: reproduce test static minimum bench format clean
 
 reproduce: $(VENV)/ready
 	$(BIN)/wakeful reproduce $(ARGS)
 
 test: $(VENV)/installed
+	$(MAKE) --no-print-directory --jobs=2 static minimum
+	$(BIN)/pytest --numprocesses=2 --dist=loadfile $(ARGS)
+
+static: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(MAKE) --no-print-directory minimum
-	$(BIN)/pytest
 
 minimum: $(VENV)/minimum/ready
 	NUMBA_CACHE_DIR=$(VENV)/minimum/cache $(VENV)/minimum/bin/python tests/smoke.py

@@ -1,7 +1,17 @@
-"""What holds for every test: its children can be interrupted, however the tests themselves were started."""
+"""What holds for every test: its children can be interrupted, and it has the same name in every process."""
 
+import re
 import signal
+
+import pytest
 
 for interrupt in (signal.SIGINT, signal.SIGQUIT):  # a shell that starts a job in the background ignores both
     if signal.getsignal(interrupt) is signal.SIG_IGN:
         signal.signal(interrupt, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test that is named after the address of an object: two workers could not agree who runs it."""
+    for item in items:
+        if re.search(r" at 0x[0-9A-Fa-f]", item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid} must have the same name in every process: ids=stable_id gives it")

@@ -22,14 +22,12 @@ from wakeful.numerics.fingerprint import said
 
 REPORT = """
 import json, sys, wakeful as wk
-from wakeful.policies.si_exp3 import SwitchState
 from wakeful.policies.policy import compiled_entry, full_name
-from wakeful.policies.learning_rates import Rate
-policy = wk.SIExp3()
+policy = wk.Uniform()
 bandit = wk.Bandit(policy, 3, seed=0)
 bandit.probabilities()
-names = "law", "choose", "update"
-found = [compiled_entry(name, full_name(policy), policy.kernels, Rate, SwitchState) for name in names]
+types = type(policy.parameters(3)), type(bandit.state)
+found = [compiled_entry(name, full_name(policy), policy.kernels, *types) for name in ("law", "choose", "update")]
 print(json.dumps([sum(entry.stats.cache_hits.values()) for entry in found] + ["numba.np.linalg" in sys.modules]))
 """
 

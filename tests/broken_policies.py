@@ -259,6 +259,18 @@ class LastWord(EpsilonGreedy):
         state.losses[decision.arm] += 0.1 * (loss - state.losses[decision.arm])
 
 
+class Overstated(EpsilonGreedy):
+    """Says that a loss may be weighted, and counts every loss as one."""
+
+    from_others: ClassVar[str | None] = "weights"
+
+
+class Misnamed(EpsilonGreedy):
+    """Says something that nobody understands."""
+
+    from_others: ClassVar[str | None] = "count"
+
+
 class Elapsed(NamedTuple):
     counts: Any
     losses: Any

@@ -85,6 +85,8 @@ FAULTS = {
     "last word": Fault(broken.LastWord, suite.check_late_feedback, "the order of feedback must not matter"),
     "punctual": Fault(broken.Punctual, suite.check_late_feedback, "non-negative", alone=False),
     "gambling": Fault(broken.Gambling, suite.check_folding, "a copy that counts the same decisions in the same order"),
+    "overstated": Fault(broken.Overstated, suite.check_from_others, "must change state.counts twice as much"),
+    "misnamed": Fault(broken.Misnamed, suite.check_from_others, "'counts', 'weights', or None"),
     "infinite": Fault(broken.Doubling, suite.check_worst_case, "the state must stay finite"),
     "unguarded": Fault(broken.Unguarded, suite.check_worst_case, "must be non-negative"),
     "hesitant": Fault(broken.Hesitant, suite.check_one_arm, "an arm awake alone must be played"),

@@ -330,6 +330,21 @@ def test_parquet_files_that_are_damaged(tmp_path: Path) -> None:
         Log.read(path)
 
 
+@pytest.mark.parametrize(
+    "lists", [[["a", "b"], ["b"], ["b", "a"]], [["a", "b\x1f"], ["b\x1f"], ["b\x1f", "a"]], [[1, 2], [2], [2, 1]]]
+)
+def test_lists_in_parquet_files(lists: list[list[Any]], tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"awake": lists, "arm": [row[0] for row in lists], "loss": [0, 0, 1]}), path)
+    log = Log.read(path)
+    assert log.arms == tuple(str(name) for name in lists[0])
+    assert (arrays(log)["awake"], arrays(log)["arms"]) == ([[True, True], [False, True], [True, True]], [0, 1, 1])
+    for wrong in (None, [], [None], [""], ["a", None]):
+        pq.write_table(pa.table({"awake": [["a", "b"], wrong], "arm": ["a", "a"], "loss": [0, 0]}), path)
+        with pytest.raises(ValueError, match=r"row 2 of .*: awake must be a list of"):
+            Log.read(path)
+
+
 def test_a_log_that_is_too_large_to_keep_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "awake,arm,loss\n" + "b|a,a,0.5\nc|b,b,0.25\n" * 10_000)
     kept = Log.read(path)

@@ -21,6 +21,7 @@ from wakeful.policies.decision import Decision
 from wakeful.policies.play import play
 from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe, kinds, subclasses
+from wakeful.policies.spectate import BY_COUNTS, BY_WEIGHTS
 from wakeful.policies.state_ranges import refuse_out_of_range
 from wakeful.policies.suite import require_equal_copy, require_frozen, run_checks
 
@@ -133,6 +134,23 @@ def check_folding(policy: Policy) -> None:
                 one.update(heard, loss=float(losses[t, heard.arm]))
         same = [a.tobytes() for a in live.state] == [a.tobytes() for a in copy.state] and live.rounds == copy.rounds
         require(same, "a copy that counts the same decisions in the same order must have the same state")
+
+
+def check_from_others(policy: Policy) -> None:
+    """It says how it learns from decisions of others; if with weights, what it adds is in proportion to the loss."""
+    rule = "from_others must be 'counts', 'weights', or None for a policy that cannot learn from decisions of others"
+    require(policy.from_others in {None, BY_COUNTS, BY_WEIGHTS}, f"{rule}, got {policy.from_others!r}")
+    if policy.from_others != BY_WEIGHTS:
+        return
+    bandit = _run(policy, 60)
+    decision, changes = bandit.choose(), []
+    for loss in (0.5, 1.0):
+        state = type(bandit.state)(*(array.copy() for array in bandit.state))
+        policy.update(state, decision, loss)
+        changes.append([after.astype(float) - before for before, after in zip(bandit.state, state, strict=True)])
+    for name, half, whole in zip(bandit.state._fields, *changes, strict=True):
+        same = np.allclose(2.0 * half, whole, rtol=1e-9, atol=1e-9)
+        require(same, f"with from_others='weights', twice the loss must change state.{name} twice as much")
 
 
 def check_late_feedback(policy: Policy) -> None:
@@ -301,6 +319,7 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
     check_saved,
     check_late_feedback,
     check_folding,
+    check_from_others,
     check_worst_case,
     check_one_arm,
     check_relabelling,

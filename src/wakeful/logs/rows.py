@@ -122,11 +122,12 @@ class Decoder:
 
     def _sets(self, column: Sequence[Any], names: dict[str, int]) -> tuple[list[list[int]], Ints]:
         """Return the distinct awake sets as positions, and which of them each row has; new names go to `names`."""
+        kinds = set(map(type, column))
         keys: Sequence[Any] = column
-        if set(map(type, column)) != {str}:
-            keys = [value if type(value) is str else _listed(value) for value in column]
-            if len(set(map(type, chain.from_iterable(key for key in keys if type(key) is tuple)))) > 1:
-                keys = [key if type(key) is str else tuple(map(_name, key)) for key in keys]  # 1 and True are equal
+        if kinds <= {list, tuple} and set(map(type, chain.from_iterable(column))) in ({str}, {int}):
+            keys = list(map(tuple, column))
+        elif kinds != {str}:
+            keys = [value if type(value) is str else tuple(map(_name, _listed(value))) for value in column]
         distinct = {key: n for n, key in enumerate(dict.fromkeys(keys))}
         positions = [self._places(key, names) for key in distinct]
         return positions, np.fromiter(map(distinct.__getitem__, keys), np.int64, len(keys))

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from wakeful import atomic
 from wakeful.inputs import LONGEST_NAME, must_be
 from wakeful.lab.tables import arrow
-from wakeful.logs.text import open_text
+from wakeful.logs.text import Measured, open_text
 from wakeful.numerics.arrays import Ints
 
 CHUNK_ROWS = 8192  # rows that are read at a time
@@ -22,6 +23,7 @@ FORMATS = (".csv", ".jsonl", ".parquet")
 MOST_VALUES = 1 << 20  # of a chunk, rows times columns: a table of many columns is read few rows at a time
 MOST_BYTES = 1 << 23  # of text of a chunk, unless one line alone has more
 FIRST_ROWS = 1000  # of a file of JSON lines, which show its columns
+UNIT = "\x1f"  # a character that names do not have: the separator of units
 TABLE_RULE = "a data frame of pandas or polars, an Arrow table, or a mapping of column names to lists"
 
 
@@ -74,40 +76,48 @@ class CsvSource:
 
     def _first(self, reader: Any) -> list[str]:
         """Return the header: the first row that is not blank."""
-        return next((row for row in self._rows(reader) if row), [])
-
-    def _rows(self, reader: Any) -> Iterator[list[str]]:
         try:
-            yield from reader
+            return next((row for row in reader if row), [])
         except csv.Error as problem:
-            place = f"line {reader.line_num}"
-            raise ValueError(must_be(place, "of a text file of columns", self.label) + f": {problem}") from problem
+            raise self._broken(reader, problem) from problem
+
+    def _broken(self, reader: Any, problem: Exception) -> ValueError:
+        """Return the error for a text that is no text of columns."""
+        place = must_be(f"line {reader.line_num}", "of a text file of columns", self.label)
+        return ValueError(f"{place}: {problem}")
 
     def chunks(self, wanted: Sequence[str]) -> Iterator[Chunk]:
-        """Yield the rows after the header; blank lines are no rows, and a quoted line break is no new row."""
-        places, width = [self.names.index(name) for name in wanted], len(self.names)
-        size = max(1, min(CHUNK_ROWS, MOST_VALUES // max(width, 1)))
+        """Yield the rows after the header."""
         with open_text(self._path) as (text, measured):
             reader = csv.reader(text)
             self._first(reader)
-            pick, nothing, end = itemgetter(*places), (None,) * len(places), reader.line_num
-            held: list[Any] = []
-            starts: list[int] = []
-            faults: dict[int, str] = {}
-            before = measured.bytes
-            for row in self._rows(reader):
-                if len(row) == width:
-                    held.append(pick(row))
-                elif row:
-                    faults[len(held)] = must_be("fields", f"{width}, as many as the header has", len(row))
-                    held.append(nothing)
-                if row:
-                    starts.append(end + 1)
-                end = reader.line_num
-                if len(held) >= size or measured.bytes - before > MOST_BYTES:
-                    yield _chunk(starts, held, wanted, faults)
-                    held, starts, faults, before = [], [], {}, measured.bytes
-            yield _chunk(starts, held, wanted, faults)
+            try:
+                yield from self._all_chunks(reader, measured, wanted)
+            except csv.Error as problem:
+                raise self._broken(reader, problem) from problem
+
+    def _all_chunks(self, reader: Any, measured: Measured, wanted: Sequence[str]) -> Iterator[Chunk]:
+        """Yield the rows; blank lines are no rows, and a quoted line break is no new row."""
+        places, width = [self.names.index(name) for name in wanted], len(self.names)
+        size = max(1, min(CHUNK_ROWS, MOST_VALUES // max(width, 1)))
+        pick, nothing, end = itemgetter(*places), (None,) * len(places), reader.line_num
+        held: list[Any] = []
+        starts: list[int] = []
+        faults: dict[int, str] = {}
+        before = measured.bytes
+        for row in reader:
+            if len(row) == width:
+                held.append(pick(row))
+            elif row:
+                faults[len(held)] = must_be("fields", f"{width}, as many as the header has", len(row))
+                held.append(nothing)
+            if row:
+                starts.append(end + 1)
+            end = reader.line_num
+            if len(held) >= size or measured.bytes - before > MOST_BYTES:
+                yield _chunk(starts, held, wanted, faults)
+                held, starts, faults, before = [], [], {}, measured.bytes
+        yield _chunk(starts, held, wanted, faults)
 
 
 class JsonSource:
@@ -200,9 +210,24 @@ class ParquetSource:
             batches = self._guarded(lambda: file.iter_batches(size, columns=list(wanted)))
             line = 1
             while (batch := self._guarded(lambda: next(batches, None))) is not None:
-                table = self._guarded(batch.to_pydict)
-                yield Chunk(np.arange(line, line + batch.num_rows), {name: table[name] for name in wanted}, {})
+                columns = {name: self._guarded(partial(_values, batch.column(name))) for name in wanted}
+                yield Chunk(np.arange(line, line + batch.num_rows), columns, {})
                 line += batch.num_rows
+
+
+def _values(column: Any) -> Sequence[Any]:
+    """Return a column of Arrow as plain values; of lists of texts, equal ones are the same tuple, made once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type)):
+        return list(column.to_pylist())
+    joined = pc.binary_join(column, UNIT)
+    if joined.null_count or pc.any(pc.match_substring(column.flatten(), UNIT)).as_py():
+        return list(column.to_pylist())
+    coded = joined.dictionary_encode()
+    lists = [tuple(text.split(UNIT)) if text else () for text in coded.dictionary.to_pylist()]
+    return [lists[n] for n in coded.indices.to_pylist()]
 
 
 class TableSource:
@@ -230,7 +255,8 @@ class TableSource:
             end = min(start + size, self._rows)
             yield Chunk(np.arange(start + 1, end + 1), {name: self._part(name, start, end) for name in wanted}, {})
 
-    def _part(self, name: str, start: int, end: int) -> list[Any]:
+    def _part(self, name: str, start: int, end: int) -> Sequence[Any]:
+        """Return a slice of a column as plain values."""
         column = self._table[name]
         if hasattr(column, "iloc"):
             column = column.iloc

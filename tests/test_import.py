@@ -24,6 +24,7 @@ LIBRARIES = {
     "matplotlib",
     "pandas",
     "pyarrow",
+    "statistics",
     "tqdm",
 }
 

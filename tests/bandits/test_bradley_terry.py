@@ -16,8 +16,8 @@ from wakeful.bandits.bradley_terry import (
     fit_strengths,
     from_matrix,
     main_component,
-    z_score,
 )
+from wakeful.bandits.levels import z_score
 from wakeful.bandits.ranking import Ranking, ranking
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import wakeful as wk
-from wakeful.bandits.estimates import gain_over_uniform, mean_interval, pending, switch_errors, z_of
+from wakeful.bandits.estimates import gain_over_uniform, mean_interval, pending, switch_errors
+from wakeful.bandits.levels import z_score
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.counts import (
     ANSWERED,
@@ -159,14 +160,14 @@ def test_a_record_of_the_first_version_has_no_counts() -> None:
 
 
 def test_wilson_interval_by_hand() -> None:
-    z = z_of(0.95)
+    z = z_score(0.95)
     assert z == pytest.approx(1.959963984540054)
     assert mean_interval(10.0, 0.0, z) == pytest.approx((0.0, 0.0, z * z / (10 + z * z)))
     assert mean_interval(20.0, 10.0, z) == pytest.approx((0.5, 0.29929, 0.70071), abs=1e-5)
     assert np.isnan(mean_interval(0.0, 0.0, z)).all()
     for level in (0.0, 1.0, 2.0):
         with pytest.raises(ValueError, match="level must be between 0 and 1"):
-            z_of(level)
+            z_score(level)
 
 
 @pytest.mark.parametrize("policy", [wk.SIExp3(), wk.SleepingUCB()], ids=repr)
@@ -183,7 +184,7 @@ def test_the_gain_over_uniform_play_is_inside_its_interval(policy: wk.Policy) ->
             decision = bandit.choose(here)
             bandit.update(decision, loss=row[decision.arm])
             truth += (row[here].mean() - row[decision.arm]) / 300
-        found = gain_over_uniform(counts_of(bandit), z_of(0.95))
+        found = gain_over_uniform(counts_of(bandit), z_score(0.95))
         inside += found.gain.low <= truth <= found.gain.high
         gains.append(found.gain.value - truth)
         assert found.uniform - found.loss == pytest.approx(found.gain.value)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy import zeros
 
 from wakeful.bandits.arms import AT_HAND, Awake, listed
-from wakeful.bandits.estimates import are_counts, switch_errors, z_of
+from wakeful.bandits.estimates import are_counts, switch_errors
 from wakeful.bandits.learner import Learner, checked_uniform, copied
+from wakeful.bandits.levels import z_score
 from wakeful.bandits.report import Explanation, Report, make_explanation, make_report
 from wakeful.bandits.switch_gains import SwitchGains, named_gains
 from wakeful.inputs import must_be, real, whole
@@ -227,7 +228,7 @@ class Bandit(Learner[Policy]):
         >>> [(arm.arm, arm.chosen) for arm in bandit.report().arms]
         [('tea', 0), ('coffee', 1)]
         """
-        z_of(level)
+        z_score(level)
         p = self.probabilities()
         with self._lock:
             words = self._policy.words(self._state, self._arms.names)
@@ -236,7 +237,7 @@ class Bandit(Learner[Policy]):
 
     def explain(self, decision: Decision | dict[str, Any], level: float = 0.95) -> Explanation:
         """Return why a decision was made: how likely each awake arm was, what is known of it, what the policy says."""
-        z_of(level)
+        z_score(level)
         decision = given_decision(decision)
         with self._lock:
             _, mask, _, _ = self._placed(decision)

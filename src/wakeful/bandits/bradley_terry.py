@@ -9,12 +9,11 @@ A weak normal prior keeps everything finite: unbeaten arms, arms that never met,
 values are found by Newton's method, since the logarithm of the posterior is concave; errors come from its curvature.
 """
 
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import must_be, real
+from wakeful.bandits.levels import normal_quantile
 from wakeful.numerics.arrays import Floats, Ints, Mask
 
 STRENGTH_PRIOR = 2.0  # standard deviation of a strength before any duel
@@ -193,15 +192,6 @@ def main_component(results: PairResults, n_arms: int) -> Mask:
     return main
 
 
-def z_score(level: Any) -> float:
-    """Return how many standard errors an interval of this level reaches on each side."""
-    rule = "between 0 and 1, both excluded"
-    number = real("level", level, rule, 0.0, above=True)
-    if number >= 1.0:
-        raise ValueError(must_be("level", rule, level))
-    return NormalDist().inv_cdf(0.5 + 0.5 * number)
-
-
 def totals(results: PairResults, n_arms: int) -> tuple[Floats, Floats, Floats]:
     """Return the wins, ties and duels of every arm."""
     first, second = results.first, results.second
@@ -227,7 +217,7 @@ def rank_intervals(fitted: Strengths, shown: Ints, level: float) -> tuple[Ints, 
     """Return the best and the worst rank of each arm shown, by comparing it with each other one."""
     values, covariance = fitted.values[shown], fitted.covariance[np.ix_(shown, shown)]
     others = max(shown.size - 1, 1)
-    z = NormalDist().inv_cdf(1.0 - 0.5 * (1.0 - level) / others)
+    z = normal_quantile(1.0 - 0.5 * (1.0 - level) / others)
     gaps = values[:, np.newaxis] - values
     variances = np.diag(covariance)[:, np.newaxis] + np.diag(covariance) - 2.0 * covariance
     reach = z * np.sqrt(np.maximum(variances, 0.0))

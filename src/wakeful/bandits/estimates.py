@@ -1,12 +1,10 @@
 """What the counts of a bandit say: mean losses, the loss of uniform play, and the gain over it, with intervals."""
 
 import math
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import must_be, real
 from wakeful.numerics.arrays import Floats
 from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, SQUARE, UNIFORM, UNLIKELY, VARIANCE, WIDTH
 from wakeful.policies.state_ranges import COUNTS, ESTIMATES, TOTALS, Range
@@ -38,15 +36,6 @@ def pending(counts: Floats) -> Floats:
     """Return how many decisions of each arm wait for feedback; none where other copies made more than were counted."""
     waiting: Floats = np.maximum(counts[:, CHOSEN] - counts[:, ANSWERED], 0.0)
     return waiting
-
-
-def z_of(level: float) -> float:
-    """Return how many standard errors an interval of this level reaches to each side."""
-    rule = "between 0 and 1, both excluded"
-    value = real("level", level, rule, 0.0, 1.0)
-    if not 0.0 < value < 1.0:
-        raise ValueError(must_be("level", rule, level))
-    return NormalDist().inv_cdf(0.5 + value / 2.0)
 
 
 def mean_interval(n: float, total: float, z: float) -> Interval:

@@ -15,8 +15,8 @@ from wakeful.bandits.bradley_terry import (
     rank_intervals,
     relative_strengths,
     totals,
-    z_score,
 )
+from wakeful.bandits.levels import z_score
 from wakeful.bandits.tables import Column, Table
 from wakeful.inputs import did_you_mean, must_be, one_of, real
 from wakeful.numerics.arrays import Floats, Ints

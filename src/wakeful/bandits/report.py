@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from wakeful.bandits.estimates import Interval, gain_over_uniform, mean_interval, pending, z_of
+from wakeful.bandits.estimates import Interval, gain_over_uniform, mean_interval, pending
+from wakeful.bandits.levels import z_score
 from wakeful.bandits.tables import MARKDOWN, Column, Table
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, TIMES_AWAKE
@@ -142,7 +143,7 @@ def make_report(
     level: float,
 ) -> Report:
     """Return the report of a bandit with these names, counts and probabilities `p`, if all are awake."""
-    z = z_of(level)
+    z = z_score(level)
     waiting = pending(counts)
     arms = tuple(
         ArmReport(
@@ -173,7 +174,7 @@ def make_explanation(
     decision: Decision, p: Floats, positions: Sequence[int], now: Floats, counts: Floats, words: str, level: float
 ) -> Explanation:
     """Return why a decision was made; `p` and `now` are the probabilities of all arms then and now."""
-    z = z_of(level)
+    z = z_score(level)
     arms = [
         Candidate(
             name,

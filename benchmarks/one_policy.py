@@ -1,10 +1,13 @@
 """`Auto()` against the best other policy of every world: ratios first, means and 90 % quantiles, losing rows too.
 
-    python benchmarks/one_policy.py [--runs 60] [--rounds 200000] [--only Stochastic,clicks] [--quick]
+    python benchmarks/one_policy.py [--runs 60] [--rounds 200000] [--only Stochastic,clicks] [--seed 0] [--quick]
+    python benchmarks/one_policy.py --stuck --runs 200   the worst of long runs where losses depend on the set
+    python benchmarks/one_policy.py --delays     feedback that comes 0, 10, 100 and 1,000 decisions late
+    python benchmarks/one_policy.py --guards     what a guard costs, and what it saves in `LateBloomer`
 
-Policy regret, seed 0, the same runs for every policy. Where the best regret is negative, the first two columns hold
-the distance to it as a share of its distance to uniform play. A row is marked where the mean exceeds 1.1 times, or
-the quantile 1.3 times, that of the best other policy (for shares: 0.05).
+Policy regret, the same runs for every policy. Where the best regret is negative, the first two columns hold the
+distance to it as a share of its distance to uniform play. A row is marked where the mean exceeds 1.1 times, or the
+quantile 1.3 times, that of the best other policy (for shares: 0.05).
 """
 
 import argparse
@@ -18,7 +21,6 @@ import wakeful as wk
 from wakeful import worlds
 from wakeful.worlds import Block, World
 
-SEED = 0
 OTHERS: dict[str, wk.Policy] = {
     "Uniform()": wk.Uniform(),
     "SIExp3()": wk.SIExp3(),
@@ -35,7 +37,8 @@ OTHERS: dict[str, wk.Policy] = {
     "PerSet(SleepingUCB(0.5))": wk.PerSet(wk.SleepingUCB(0.5)),
     "PerSet(SleepingThompson())": wk.PerSet(wk.SleepingThompson()),
 }
-FAST = ("Uniform()", "SIExp3()", "SBExp3()", "SleepingUCB(2)", "SleepingUCB(0.5)", "PerSet(SleepingUCB(0.5))")
+FAST = ("Uniform()", "SIExp3()", "SleepingUCB(0.5)", "PerSet(SleepingUCB(0.5))")
+CLOSE = (*FAST, "SleepingThompson()", "PerSet(SleepingThompson())")  # with one of these the best other everywhere
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ WORLDS: dict[str, tuple[Any, int]] = {
     "2 arms": (Coins(2), 5_000),
     "50 arms": (Coins(50), 10_000),
     "200 arms": (Coins(200), 10_000),
+    "rare losses, 1 to 6 %": (Coins(10, 0.01, 0.06), 20_000),
     "gap 0.01": (Coins(5, 0.49, 0.5, kind="gap"), 20_000),
     "gap 0.1": (Coins(10, 0.4, 0.5, kind="gap"), 20_000),
     "gap 0.5": (Coins(10, 0.0, 0.5, kind="gap"), 20_000),
@@ -108,18 +112,31 @@ WORLDS: dict[str, tuple[Any, int]] = {
 }
 
 
-def finals(policy: wk.Policy, world: Any, rounds: int, runs: int) -> Any:
-    """Return the policy regret of every run."""
-    results = wk.simulate({"it": policy}, world, rounds, runs, SEED, ["policy"], [rounds])
-    return results.final("policy", "it")
+DEPENDENT = ("Dependent", "RockPaperScissors", "RandomDependent", "RandomGame")
+GUARDED: dict[str, wk.Policy] = {
+    "Auto()": wk.Auto(),
+    "Auto(guard=0.1)": wk.Auto(guard=0.1),
+    "Auto(guard=0.25)": wk.Auto(guard=0.25),
+}
+DELAYED: dict[str, wk.Policy] = {
+    "Auto()": wk.Auto(),
+    "SleepingThompson()": wk.SleepingThompson(),
+    "SleepingUCB(0.5)": wk.SleepingUCB(0.5),
+}
 
 
-def row(name: str, rounds: int, runs: int, others: dict[str, wk.Policy]) -> str:
+def finals(policy: wk.Policy, world: Any, rounds: int, runs: int, seed: int, regret: str = "policy") -> Any:
+    """Return the regret of every run."""
+    results = wk.simulate({"it": policy}, world, rounds, runs, seed, [regret], [rounds], jobs=1)
+    return results.final(regret, "it")
+
+
+def row(name: str, rounds: int, runs: int, seed: int, others: dict[str, wk.Policy]) -> str:
     """Play one world and return its line."""
     world, usual = WORLDS[name]
     rounds = rounds or usual
-    own = finals(wk.Auto(), world, rounds, runs)
-    found = {label: finals(policy, world, rounds, runs) for label, policy in others.items()}
+    own = finals(wk.Auto(), world, rounds, runs, seed)
+    found = {label: finals(policy, world, rounds, runs, seed) for label, policy in others.items()}
     best = min(found, key=lambda label: found[label].mean())
     mean, tail = found[best].mean(), min(np.quantile(values, 0.9) for values in found.values())
     if mean > 0.0 and tail > 0.0:
@@ -135,21 +152,95 @@ def row(name: str, rounds: int, runs: int, others: dict[str, wk.Policy]) -> str:
     )
 
 
-def main() -> None:
-    """Print the comparison."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--runs", type=int, default=60)
-    options.add_argument("--rounds", type=int, default=0, help="the same number for all; by default each its own")
-    options.add_argument("--only", default="", help="names of worlds, or beginnings of them, with commas between")
-    options.add_argument("--quick", action="store_true", help="only the fast policies")
-    given = options.parse_args()
-    starts = tuple(part.strip() for part in given.only.split(",")) if given.only else ("",)
-    others = {label: OTHERS[label] for label in FAST} if given.quick else OTHERS
+def print_stuck(runs: int, seed: int, starts: tuple[str, ...]) -> None:
+    """Print the worst of many long runs in every world in which losses depend on the awake set."""
+    print("| world | mean | 90 % | worst run | worst / mean |\n|---|---|---|---|---|")
+    for name in DEPENDENT:
+        if name.startswith(starts):
+            found = finals(wk.Auto(), WORLDS[name][0], 200_000, runs, seed)
+            tail, worst = np.quantile(found, 0.9), found.max()
+            print(
+                f"| {name} | {found.mean():.1f} | {tail:.1f} | {worst:.1f} | {worst / found.mean():.1f} |", flush=True
+            )
+
+
+def print_guards(runs: int, seed: int, starts: tuple[str, ...]) -> None:
+    """Print what a guard costs in the first ten worlds, and external regret in `LateBloomer`."""
+    print(f"| world | {' | '.join(GUARDED)} |\n|---|{'---|' * len(GUARDED)}")
+    for name in list(WORLDS)[:10]:
+        if name.startswith(starts):
+            world, rounds = WORLDS[name]
+            means = [finals(policy, world, rounds, runs, seed).mean() for policy in GUARDED.values()]
+            print(f"| {name} | {' | '.join(f'{mean:.1f}' for mean in means)} |", flush=True)
+    late: dict[str, wk.Policy] = {**GUARDED, "SIExp3()": wk.SIExp3(), "SleepingThompson()": wk.SleepingThompson()}
+    for label, policy in late.items():
+        found = finals(policy, worlds.LateBloomer(), 20_000, runs, seed, "external")
+        print(f"LateBloomer, 20,000 rounds, external regret, {label}: {found.mean():.0f}", flush=True)
+
+
+def delayed(policy: wk.Policy, world: Any, rounds: int, delay: int, seed: list[int]) -> tuple[float, float]:
+    """Return regret to the best awake arm when feedback comes `delay` decisions late, and the mean gap of a round."""
+    block = next(world.blocks(np.random.default_rng(seed), rounds))
+    bandit = wk.Bandit(policy, world.n_arms, seed=seed[-1])
+    expected = np.where(block.awake, block.expected, np.nan)
+    gaps = expected - np.nanmin(expected, axis=1, keepdims=True)
+    pending: list[Any] = []
+    lost = 0.0
+    for t in range(rounds):
+        pending.append((t, bandit.choose(block.awake[t])))
+        lost += gaps[t, pending[-1][1].arm]
+        if len(pending) > delay:
+            then, decision = pending.pop(0)
+            bandit.update(decision, loss=float(block.losses[then, decision.arm]))
+    return lost, float(np.nanmean(gaps, axis=1).mean())
+
+
+def print_delays(runs: int, seed: int) -> None:
+    """Print how much more is lost when feedback is late, beside what no policy can avoid: delay x mean gap."""
+    print("| world | policy | delay | regret | extra | delay x mean gap |\n|---|---|---|---|---|---|")
+    for name in ("Stochastic", "RandomDependent"):
+        for label, policy in DELAYED.items():
+            none = 0.0
+            for delay in (0, 10, 100, 1000):
+                found = [delayed(policy, WORLDS[name][0], 8000, delay, [seed, run]) for run in range(runs)]
+                regret, gap = np.mean(found, axis=0)
+                none = regret if delay == 0 else none
+                line = f"| {name} | {label} | {delay:,} | {regret:.1f} | {regret - none:.1f} | {delay * gap:.1f} |"
+                print(line, flush=True)
+
+
+def print_table(given: argparse.Namespace, starts: tuple[str, ...]) -> None:
+    """Print the comparison with the best other policy of every world."""
+    labels = FAST if given.quick else CLOSE if given.close else tuple(OTHERS)
+    others = {label: OTHERS[label] for label in labels}
     print("| mean | 90 % | | world | rounds | Auto() | its 90 % | worst run | best other | its 90 % | which |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name in WORLDS:
         if name.startswith(starts):
-            print(row(name, given.rounds, given.runs, others), flush=True)
+            print(row(name, given.rounds, given.runs, given.seed, others), flush=True)
+
+
+def main() -> None:
+    """Print the comparison, or what else is asked for."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--runs", type=int, default=60)
+    options.add_argument("--rounds", type=int, default=0, help="the same number for all; by default each its own")
+    options.add_argument("--only", default="", help="names of worlds, or beginnings of them, with commas between")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--quick", action="store_true", help="only the fast policies")
+    options.add_argument("--close", action="store_true", help="the fast policies and Thompson sampling")
+    for what in ("stuck", "delays", "guards"):
+        options.add_argument(f"--{what}", action="store_true")
+    given = options.parse_args()
+    starts = tuple(part.strip() for part in given.only.split(",")) if given.only else ("",)
+    if given.stuck:
+        print_stuck(given.runs, given.seed, starts)
+    elif given.delays:
+        print_delays(given.runs, given.seed)
+    elif given.guards:
+        print_guards(given.runs, given.seed, starts)
+    else:
+        print_table(given, starts)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ PAPER_REGRETS = ("policy", "external", "internal", "ordering")
 
 # Labels: the paper's policies have the paper's names, all others are called by the code that makes them.
 SI, UCB, EXP3G = "SI-EXP3 (paper)", "S-UCB", "S-EXP3"
-IX, PER_SET, SB = "SIExp3()", "PerSet(SleepingUCB())", "SBExp3()"
+IX, PER_SET, SB, AUTO = "SIExp3()", "PerSet(SleepingUCB())", "SBExp3()", "Auto()"
 SP_SI, SP_UCB, SP_IX, STABLE = "Sp-SI-EXP3 (paper)", "Sp-UCB", "Sparring(SIExp3())", "StablePair()"
 AUTO_PAIRS = "AutoPairs()"
 PRINTED, CORRECTED, SHARPENED = "printed rate", "corrected rate", "sharpened rate"
@@ -25,7 +25,12 @@ ONLINE, DOUBLING = "printed rate, online", "doubling"
 
 PAPER_RATE: wk.Policy = wk.SIExp3(eta="sqrt", exploration=0.0)
 PAPERS: dict[str, wk.Policy] = {SI: PAPER_RATE, UCB: wk.SleepingUCB(constant=8), EXP3G: wk.SleepingExp3G()}
-OURS: dict[str, wk.Policy] = {IX: wk.SIExp3(), PER_SET: wk.PerSet(wk.SleepingUCB()), SB: wk.SBExp3()}
+OURS: dict[str, wk.Policy] = {
+    IX: wk.SIExp3(),
+    PER_SET: wk.PerSet(wk.SleepingUCB()),
+    SB: wk.SBExp3(),
+    AUTO: wk.Auto(),
+}
 
 
 def sparring(*more: str) -> dict[str, AnyPolicy]:
@@ -98,7 +103,7 @@ def _rounds_from(rounds: int) -> str:
 
 
 def _bandit(id: str, figure: str, title: str, world: Any, rounds: int, quick_runs: int, text: str) -> Experiment:
-    """Return an experiment of the paper with sleeping arms: its three policies and our three."""
+    """Return an experiment of the paper with sleeping arms: its three policies and our four."""
     said = f"{text} {_rounds_from(rounds)}"
     return Experiment(id, figure, title, said, world, rounds, RUNS, (rounds, quick_runs), PAPERS | OURS)
 

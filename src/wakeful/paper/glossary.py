@@ -6,6 +6,7 @@ from typing import Any
 from wakeful.lab.results import Results
 from wakeful.paper.contents import Section, Table, Term
 from wakeful.paper.experiments import (
+    AUTO,
     AUTO_PAIRS,
     CORRECTED,
     DOUBLING,
@@ -111,12 +112,13 @@ MEANS = {
     SI: "the paper's SI-EXP3 as in its experiments",
     UCB: "the paper's S-UCB; its constant 8 is from the authors' code",
     EXP3G: "the paper's S-EXP3",
-    IX: "our default: SI-EXP3 with a rate chosen by measurement and implicit exploration",
+    IX: "our SI-EXP3, with a rate chosen by measurement and implicit exploration",
     PER_SET: "one S-UCB for each awake set",
+    AUTO: "our policy to start with: it finds out what losses depend on, and how far back they count",
     SB: "exponential weights for external regret (of the kind of Nguyen and Mehta 2024)",
     SP_SI: "the paper's Sparring SI-EXP3 as in its experiments",
     SP_UCB: "the paper's Sparring S-UCB; its constant 8 is from the authors' code",
-    SP_IX: "two of our default, one on each side",
+    SP_IX: "two of our SI-EXP3, one on each side",
     STABLE: "our policy for any set of pairs",
     AUTO_PAIRS: "our policy to start with: it finds out what kind of preferences there are",
     PRINTED: "SI-EXP3 with the rate that Theorem 1 prints",

@@ -65,8 +65,8 @@ def _relations(found: Evidence) -> Drawn:
         "Which [regret](#term-regret) is small whenever another one is. A blue arrow: wherever the first is small, so "
         "is the second. A red, crossed one: not so, and the numbers are the regrets of a history that shows it.",
         "Notions of regret as vertical lines, arrows between them for implications, crossed arrows for missing ones.",
-        f"Blue arrows are lemmas of the paper, checked {checked:,} times on histories that six policies made in worlds "
-        "of this report. The histories of red arrows are in the table below.",
+        f"Blue arrows are lemmas of the paper, checked {checked:,} times on histories that seven policies made in "
+        "worlds of this report. The histories of red arrows are in the table below.",
     )
     nodes_in_order = tuple(regrets_of(next(iter(found.witnesses.values()))))
     rows = [

@@ -345,6 +345,39 @@ def test_lists_in_parquet_files(lists: list[list[Any]], tmp_path: Path) -> None:
             Log.read(path)
 
 
+def test_a_small_parquet_file_cannot_claim_billions_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.parquet"
+    same = {"awake": ["a|b"] * 1_000_000, "arm": ["a"] * 1_000_000, "loss": [0.0] * 1_000_000}
+    pq.write_table(pa.table(same), path, row_group_size=1_000_000)
+    monkeypatch.setattr("wakeful.logs.sources.MOST_ROWS_PER_BYTE", 10)
+    with pytest.raises(ValueError, match=r"path must be a log of at most 10 rows for each byte.*: 1,000,000 rows in"):
+        Log.read(path)
+
+
+def test_many_arms_are_read_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"n{k}" for k in range(4_000)]
+    columns: dict[str, list[Any]] = {
+        "awake": [[names[k], names[k - 1]] for k in range(4_000)],
+        "arm": names,
+        "loss": [k / 4_000 for k in range(4_000)],
+        "id": [k // 2 for k in range(4_000)],
+    }
+    monkeypatch.setattr("wakeful.logs.rows.MOST_CELLS", 100_000)
+    monkeypatch.setattr("wakeful.logs.log.MOST_CELLS", 100_000)
+    small = Log(columns)
+    assert max(block.awake.size for block in small.blocks()) <= 100_000
+    monkeypatch.setattr("wakeful.logs.log.KEPT_BYTES", 1000)
+    again = Log(columns)
+    assert again._kept is None
+    assert max(block.awake.size for block in again.blocks()) <= 100_000
+    assert arrays(again) == arrays(small)
+    monkeypatch.undo()
+    whole = Log(columns)
+    assert len(list(whole.blocks())) == 1
+    assert arrays(whole) == arrays(small)
+    assert (whole.skipped.duplicates, whole.n_arms) == (2_000, 4_000)
+
+
 def test_a_log_that_is_too_large_to_keep_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "awake,arm,loss\n" + "b|a,a,0.5\nc|b,b,0.25\n" * 10_000)
     kept = Log.read(path)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wakeful.inputs import must_be, one_of, real, whole
 from wakeful.logs.columns import Columns, find_columns
 from wakeful.logs.duplicates import SeenIds
-from wakeful.logs.rows import Decoder, LogBlock, natural_order, taken
+from wakeful.logs.rows import MOST_CELLS, Decoder, LogBlock, natural_order, taken
 from wakeful.logs.sources import CHUNK_ROWS, Chunk, CsvSource, Source, TableSource, file_source
 from wakeful.logs.text import stamp
 from wakeful.logs.writing import Parts, frame_of, write_parts
@@ -18,7 +18,6 @@ from wakeful.numerics.arrays import Ints, Mask
 
 MOST_REASONS = 100  # that are kept of the rows that were skipped
 KEPT_BYTES = 1 << 26  # of rows that stay in memory, so that a small log is read once
-MOST_CELLS = 1 << 24  # rows times arms of a block
 NO_MASK: Mask = np.zeros((0, 0), np.bool_)
 LIST_BYTES = 64  # about, of one time or id that stays in memory
 
@@ -234,20 +233,19 @@ class Log:
         """Yield the rows of each chunk that are right and not there before, the chunk, and their positions in it."""
         seen = None if self._columns.id is None else SeenIds()
         for chunk in self._source.chunks(wanted):
-            block, kept, faults = decoder.decode(chunk)
+            parts, faults = decoder.decode(chunk)
             done.wrong += len(faults)
             done.reasons += faults[: MOST_REASONS - len(done.reasons)]
             if faults and not self._skip:
                 line, reason = faults[0]
                 raise ValueError(f"{self._source.unit} {line} of {self.label}: {reason}")
-            if seen is not None and block.ids:
-                fresh = np.flatnonzero(seen.fresh(block.ids))
-                done.duplicates += len(block.ids) - fresh.size
-                block, kept = (block, kept) if fresh.size == len(block.ids) else (taken(block, fresh), kept[fresh])
-            if len(block.arms):
-                done.rows += len(block.arms)
-                done.most_awake = max(done.most_awake, int(block.awake.sum(axis=1).max()))
-                yield block, chunk, kept
+            for block, kept in parts:
+                found = (block, kept) if seen is None else _unseen(block, kept, seen)
+                done.duplicates += len(block.arms) - len(found[0].arms)
+                if len(found[0].arms):
+                    done.rows += len(found[0].arms)
+                    done.most_awake = max(done.most_awake, int(found[0].awake.sum(axis=1).max()))
+                    yield found[0], chunk, found[1]
 
     def _parts(self) -> Iterator[Parts]:
         """Yield the rows with all their columns, to be written."""
@@ -256,6 +254,12 @@ class Log:
         for block, chunk, kept in self._again([*self._columns.used(), *dict.fromkeys(others)]):
             rest = {name: [chunk.columns[name][n] for n in kept.tolist()] for name in others}
             yield Parts(block, self._arms, rest)
+
+
+def _unseen(block: LogBlock, kept: Ints, seen: SeenIds) -> tuple[LogBlock, Ints]:
+    """Return the rows of a block whose ids were not seen before, and see them."""
+    fresh = np.flatnonzero(seen.fresh(block.ids or ()))
+    return (block, kept) if fresh.size == len(block.arms) else (taken(block, fresh), kept[fresh])
 
 
 def _arm_names(arms: Iterable[Any]) -> list[str]:

@@ -17,6 +17,7 @@ from wakeful.policies.kernels import CLOSE, FLOOR
 SEPARATOR = "|"
 AWAKE_RULE = f"a list of arms, or their names joined by {SEPARATOR!r}"
 MOST_NAMES = 1_000_000
+MOST_CELLS = 1 << 24  # rows times arms of a block
 MOST_SETS = 1 << 14  # whose positions are remembered
 TRUTHS = {"true": 1.0, "false": 0.0}
 
@@ -38,10 +39,12 @@ class BadRowError(ValueError):
 
 
 class Decoded(NamedTuple):
-    """The rows of a chunk that are right, where they stand in it, and the reasons why the others are not."""
+    """The rows of a chunk that are right, in one block or several, where they stand in it, and the faults of others.
 
-    block: LogBlock
-    kept: Ints
+    A block may know fewer arms than the decoder does after the chunk: those that it does not know were asleep.
+    """
+
+    parts: list[tuple[LogBlock, Ints]]
     faults: list[tuple[int, str]]  # line and reason
 
 
@@ -66,24 +69,25 @@ class Decoder:
 
     def decode(self, chunk: Chunk) -> Decoded:
         """Return the rows of a chunk that are right, and the faults of the others."""
-        parts: list[LogBlock] = []
-        kept: list[Ints] = []
+        parts: list[tuple[LogBlock, Ints]] = []
         reasons = dict(chunk.faults)
         whole = np.array([n for n in range(len(chunk.lines)) if n not in reasons], np.int64)
-        left = [whole] if whole.size else []
-        while left:  # halves, until what is wrong stands alone
+        size = max(1, MOST_CELLS // max(len(self.index), 1))
+        left = [whole[start : start + size] for start in range(0, whole.size, size)][::-1]
+        while left:  # halves, until what is wrong stands alone, and no table is too large
             rows = left.pop()
             try:
-                parts.append(self._block(chunk, rows))
-                kept.append(rows)
+                parts.append((self._block(chunk, rows), rows))
             except BadRowError as problem:
                 if rows.size == 1:
                     reasons[int(rows[0])] = str(problem)
                 else:
                     left += [rows[rows.size // 2 :], rows[: rows.size // 2]]
-        block = joined([widened(part, len(self.index)) for part in parts], len(self.index), self.columns)
         faults = [(int(chunk.lines[n]), reasons[n]) for n in sorted(reasons)]
-        return Decoded(block, np.concatenate(kept) if kept else np.zeros(0, np.int64), faults)
+        if len(parts) > 1 and whole.size * len(self.index) <= MOST_CELLS:
+            kept = np.concatenate([rows for _, rows in parts])
+            parts = [(joined([widened(block, len(self.index)) for block, _ in parts]), kept)]
+        return Decoded(parts, faults)
 
     def _block(self, chunk: Chunk, rows: Ints) -> LogBlock:
         """Return these rows; raise `BadRowError` if any of them is wrong, and then learn no names."""
@@ -97,6 +101,8 @@ class Decoder:
         names: dict[str, int] = {}
         positions, which = self._sets(column(self.columns.awake), names)
         arms = self._arms(column(self.columns.arm), names)
+        if rows.size > 1 and rows.size * (len(self.index) + len(names)) > MOST_CELLS:
+            raise BadRowError(must_be("rows times arms", f"at most {MOST_CELLS:,}", rows.size))
         table = np.zeros((len(positions), len(self.index) + len(names)), np.bool_)
         sizes = np.fromiter(map(len, positions), np.int64, len(positions))
         table[np.repeat(np.arange(len(positions)), sizes), np.fromiter(chain.from_iterable(positions), np.int64)] = True
@@ -276,16 +282,8 @@ def widened(block: LogBlock, n_arms: int) -> LogBlock:
     return block._replace(awake=awake)
 
 
-def joined(blocks: Sequence[LogBlock], n_arms: int, columns: Columns) -> LogBlock:
-    """Return blocks of the same arms as one; of none, an empty block."""
-    if len(blocks) == 1:
-        return blocks[0]
-    if not blocks:
-        none = np.zeros(0)
-        probabilities = none if columns.probability is not None else None
-        times, ids = (None if name is None else () for name in (columns.time, columns.id))
-        ints = np.zeros(0, np.int64)
-        return LogBlock(np.zeros((0, n_arms), np.bool_), ints, probabilities, none, times, ids, ints)
+def joined(blocks: Sequence[LogBlock]) -> LogBlock:
+    """Return blocks of the same arms as one."""
     arrays: dict[str, Any] = {}
     for name, values in zip(LogBlock._fields, zip(*blocks, strict=True), strict=True):
         if values[0] is None:

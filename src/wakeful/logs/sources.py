@@ -22,6 +22,7 @@ CHUNK_ROWS = 8192  # rows that are read at a time
 FORMATS = (".csv", ".jsonl", ".parquet")
 MOST_VALUES = 1 << 20  # of a chunk, rows times columns: a table of many columns is read few rows at a time
 MOST_BYTES = 1 << 23  # of text of a chunk, unless one line alone has more
+MOST_ROWS_PER_BYTE = 1000  # of a Parquet file, in which a few bytes can claim any number of equal rows
 FIRST_ROWS = 1000  # of a file of JSON lines, which show its columns
 UNIT = "\x1f"  # a character that names do not have: the separator of units
 TABLE_RULE = "a data frame of pandas or polars, an Arrow table, or a mapping of column names to lists"
@@ -189,7 +190,12 @@ class ParquetSource:
         with atomic.open_regular(path):  # that there is none is the system's own error
             pass
         arrow()
-        self.names = tuple(self._guarded(self._open).schema_arrow.names)
+        with self._guarded(self._open) as file:
+            self.names = tuple(file.schema_arrow.names)
+            rows, size = file.metadata.num_rows, os.stat(path).st_size
+        if rows > MOST_ROWS_PER_BYTE * size:  # no log is so monotonous
+            rule = f"a log of at most {MOST_ROWS_PER_BYTE} rows for each byte of its file"
+            raise ValueError(must_be("path", rule, self.label) + f": {rows:,} rows in {size:,} bytes")
 
     def _open(self) -> Any:
         return arrow()[1].ParquetFile(self._path, page_checksum_verification=True)

@@ -175,3 +175,75 @@ def test_wrong_options_of_learn() -> None:
     with pytest.raises(ValueError, match="on_error must be one of 'raise', 'skip', got 'pass'"):
         arena().learn(ROWS, on_error="pass")
     assert arena().learn([]).duels == 0
+
+
+GROUPS = {"a": "hot", "b": "hot", "c": "cold", "d": "cold", "e": "dry"}
+
+
+def test_duels_within_groups_belong_to_them() -> None:
+    bandit = arena(arms=list(GROUPS))
+    for _ in range(60):
+        duel = bandit.choose(groups=GROUPS, within=True)
+        assert duel.left != duel.right
+        assert duel.group == GROUPS[duel.left] == GROUPS[duel.right] != "dry"
+        bandit.update(wk.Duel.from_dict(json.loads(json.dumps(duel.to_dict()))), winner="tie")
+    assert sorted(map(str, bandit.groups)) == ["cold", "hot"]
+    assert {rank.arm for rank in bandit.ranking(group="hot")} == {"a", "b"}
+    assert all(rank.ties == rank.duels for rank in bandit.ranking(group="cold"))
+    assert bandit.win_matrix()[0, 1] == bandit.win_matrix()[1, 0] > 0.0
+    across = bandit.choose(groups=GROUPS, group="final")
+    assert GROUPS[across.left] != GROUPS[across.right]
+    assert across.group == "final"
+    three = bandit.choose(["a", "b", "c", "d"], groups={**GROUPS, "c": "hot"}, within=True, size=3)
+    assert sorted(three.arms) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"within": True}, "groups must be given if within is, got None"),
+        ({"within": 1, "groups": GROUPS}, "within must be True or False, got 1"),
+        ({"within": True, "groups": {**GROUPS, "e": 1.5}}, "groups must be a mapping to groups that are each a"),
+        ({"within": True, "groups": GROUPS, "awake": ["a", "c", "e"]}, "groups must be such that 2 arms have"),
+        ({"within": True, "groups": GROUPS, "size": 3}, "groups must be such that 3 arms have the same one, got"),
+        ({"group": 1.5}, "group must be a string or a whole number, got 1.5"),
+    ],
+)
+def test_groups_that_make_no_sense(arguments: dict[str, Any], text: str) -> None:
+    bandit = arena(arms=list(GROUPS))
+    before = bandit.to_bytes()
+    with pytest.raises((ValueError, TypeError)) as caught:
+        bandit.choose(**arguments)
+    assert str(caught.value).startswith(text)
+    assert unchanged(bandit, before)
+
+
+def test_ties_are_told_by_their_name_and_counted_as_ties() -> None:
+    bandit = arena()
+    duel = bandit.choose(distinct=True)
+    bandit.update(duel, winner="tie")
+    bandit.update(bandit.choose(distinct=True), winner=0.5)
+    assert sum(rank.ties for rank in bandit.ranking()) == 4.0
+    assert bandit.win_matrix().sum() == 2.0
+    named = wk.DuelingBandit(wk.UniformPairs(), arms=["tie", "x"], seed=1)
+    named.update(named.choose(distinct=True), winner="tie")
+    assert named.win_matrix().tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    with pytest.raises(ValueError, match=r"or a share between 0 and 1, got 'ties' \(did you mean 'tie'\?\)"):
+        bandit.update(duel, winner="ties")
+    with pytest.raises(TypeError, match="group must be a string or a whole number"):
+        bandit.update(duel._replace(group=["x"]), winner="tie")  # type: ignore[arg-type]
+
+
+def test_the_arena_knows_on_which_side_its_arms_stood() -> None:
+    bandit = arena()
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        bandit.update(bandit.choose(distinct=True), winner="left" if rng.random() < 0.75 else "right")
+    effect = bandit.ranking().side_effect
+    assert effect is not None
+    assert 0.6 < effect.low < np.log(3.0) < effect.high
+    shared = wk.DuelingBandit(wk.UniformPairs(), arms=4, seed=1)
+    battle = shared.choose(size=3)
+    shared.update(battle, winner=battle.arms[0])
+    assert {rank.arm: rank.wins for rank in shared.ranking()}[battle.arms[0]] == 2.0
+    assert shared.ranking().side_effect is None

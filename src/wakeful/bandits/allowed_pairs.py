@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.bandits.arms import BOOLEANS, Arms, listed
-from wakeful.duels.pairs import checked_pairs, group_pairs
+from wakeful.bandits.duel_counts import GROUP_RULE, checked_group
+from wakeful.duels.pairs import checked_pairs, group_pairs, within_groups
 from wakeful.inputs import must_be, whole
 from wakeful.numerics.arrays import Mask
 
@@ -24,13 +25,34 @@ class Question(NamedTuple):
     groups: Groups | None
     pairs: Any
     size: Any
+    within: bool
+    group: Hashable | None
+
+    def group_of(self, arm: Any) -> Hashable | None:
+        """Return the group of a duel that `arm` is in: the one that was given, or that of its arms if they share it."""
+        return self.groups[arm] if self.group is None and self.within and self.groups else self.group
 
 
-def asked(awake: Any, distinct: Any, groups: Any, pairs: Any, size: Any) -> Question:
+def asked(
+    awake: Any, distinct: Any, groups: Any, pairs: Any, size: Any, within: Any = False, group: Any = None
+) -> Question:
     """Return what was asked of `choose`; this may run code of the caller's, for example an iterator."""
-    if type(distinct) not in BOOLEANS:
-        raise TypeError(must_be("distinct", "True or False", distinct))
-    return Question(listed(awake), bool(distinct), None if groups is None else _as_dict(groups), listed(pairs), size)
+    for name, value in (("distinct", distinct), ("within", within)):
+        if type(value) not in BOOLEANS:
+            raise TypeError(must_be(name, "True or False", value))
+    found = None if groups is None else _as_dict(groups)
+    if within:
+        _check_inside(found)
+    return Question(listed(awake), bool(distinct), found, listed(pairs), size, bool(within), checked_group(group))
+
+
+def _check_inside(groups: Groups | None) -> None:
+    """Raise unless there are groups whose names can be saved, as the group of a duel is."""
+    if groups is None:
+        raise ValueError(must_be("groups", "given if within is", groups))
+    for label in groups.values():
+        if type(label) not in (str, int):
+            raise TypeError(must_be("groups", f"a mapping to groups that are each {GROUP_RULE}, if within", label))
 
 
 def number_of_arms(size: Any, n_arms: int) -> int:
@@ -55,21 +77,26 @@ class AllowedPairs:
 
     def mask(self, question: Question) -> tuple[Mask, int]:
         """Return the mask of allowed pairs, and how many arms are to be chosen."""
-        awake, distinct, groups, pairs, size = question
+        awake, distinct, groups, pairs, size, within, _ = question
         if pairs is not None:
             _refuse_others("pairs", awake=awake, distinct=distinct or None, groups=groups, size=size)
             return self._given(pairs), 2
         many = 2 if size is None else number_of_arms(size, len(self._arms))
-        return self._meeting(awake, distinct or size is not None, groups, many), many
+        return self._meeting(awake, distinct or size is not None, groups, within, many), many
 
-    def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, size: int) -> Mask:
+    def _meeting(self, awake: Any, distinct: bool, groups: Groups | None, within: bool, size: int) -> Mask:
         """Return the mask of allowed pairs of the arms awake."""
         names, here, _ = self._arms.awake(awake)
         labels = None if groups is None else self._labels(groups, names)
+        key = names, distinct, labels, within, size
         try:
-            return self._masks[names, distinct, labels, size]
+            return self._masks[key]
         except KeyError:
             pass
+        if within:
+            mask = np.zeros((len(here), len(here)), np.bool_)
+            mask[np.ix_(here, here)] = within_groups(labels or (), size)
+            return self._remember(key, mask)
         apart = len(names) if labels is None else len(set(labels))
         if apart < (size if distinct or labels is not None else 1):
             what = "different arms" if labels is None else "different groups"
@@ -79,7 +106,7 @@ class AllowedPairs:
             np.fill_diagonal(mask, False)
         if labels is not None:
             mask[np.ix_(here, here)] = group_pairs(labels)
-        return self._remember((names, distinct, labels, size), mask)
+        return self._remember(key, mask)
 
     def _labels(self, groups: Groups, names: tuple[Any, ...]) -> tuple[Hashable, ...]:
         """Return the groups of the arms called `names`."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.bandits.allowed_pairs import AllowedPairs, Groups, asked, number_of_arms
+from wakeful.bandits.allowed_pairs import AllowedPairs, Groups, Question, asked, number_of_arms
 from wakeful.bandits.arms import Awake
 from wakeful.bandits.duel_counts import DuelCounts
 from wakeful.bandits.duel_history import DuelHistory
@@ -87,8 +87,10 @@ class DuelingBandit(DuelHistory):
         *,
         distinct: bool = False,
         groups: Groups | None = None,
+        within: bool = False,
         pairs: Any = None,
         size: int | None = None,
+        group: Hashable | None = None,
     ) -> Duel:
         """Choose two arms that may meet: any two that are awake, an arm and itself included, unless told otherwise.
 
@@ -96,10 +98,15 @@ class DuelingBandit(DuelHistory):
             awake: the arms that can be chosen: names, a boolean mask, or nothing if all can
             distinct: whether they must be two different arms
             groups: the group of every arm that is awake, by name; only arms of different groups meet
+            within: whether, the other way round, only two different arms of the same group meet
             pairs: instead of all these, the pairs that may meet: names, in either order, or a symmetric (K, K) mask
             size: how many different arms to choose, instead of two; the winner is the best of them all
+            group: what the duel belongs to, for a ranking of each group: a string or a whole number; with `within`, by
+                default the group of its arms
         """
-        question = asked(awake, distinct, groups, pairs, size)  # before the lock: it may run code of the caller's
+        question = asked(
+            awake, distinct, groups, pairs, size, within, group
+        )  # before the lock: it may run code of the caller's
         with self._lock:
             mask, many = self._pairs.mask(question)
             state, fields = self._roomy(many)
@@ -107,7 +114,7 @@ class DuelingBandit(DuelHistory):
             memos[-1] = np.nan  # until the last arm is drawn
             uniforms = [self._stream.draw() for _ in range(2 * many)]
             try:
-                duel = self._drawn(mask, uniforms, fields)
+                duel = self._drawn(mask, uniforms, fields, question)
             except BaseException:  # refused, or an interrupt before or after compiled code ran
                 if np.isnan(memos[-1]) or many > self._size:  # no duel, or one in a state that is not taken yet
                     self._stream.put_back(*uniforms)
@@ -126,23 +133,25 @@ class DuelingBandit(DuelHistory):
         *,
         distinct: bool = False,
         groups: Groups | None = None,
+        within: bool = False,
         pairs: Any = None,
         size: int | None = None,
+        group: Hashable | None = None,
     ) -> Duel:
         """Return the duel that `choose` would arrange with these numbers; change nothing. `admit` counts it.
 
         Parameters:
-            awake, distinct, groups, pairs, size: as in `choose`
+            awake, distinct, groups, within, pairs, size, group: as in `choose`
             uniforms: two uniform numbers in [0, 1) for each arm to choose: four for a duel; they also decide the sides
         """
-        question = asked(awake, distinct, groups, pairs, size)
+        question = asked(awake, distinct, groups, pairs, size, within, group)
         drawn = [checked_uniform("uniforms", u) for u in uniforms]
         with self._lock:
             mask, many = self._pairs.mask(question)
             if len(drawn) != 2 * many:
                 raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
             state = copied(self._roomy(many)[0])
-            return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)))
+            return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)), question)
 
     def admit(self, duel: Duel) -> None:
         """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""
@@ -168,8 +177,8 @@ class DuelingBandit(DuelHistory):
 
         Parameters:
             duel: what `choose` returned
-            winner: the name of the arm, `"left"` or `"right"`, or the left arm's share of the win as a float in
-                [0, 1], a tie being 0.5; of more than two arms, the name
+            winner: the name of the arm, `"left"`, `"right"` or `"tie"`, or the left arm's share of the win as a float
+                in [0, 1], 0.5 being a tie; of more than two arms, the name
         """
         with self._lock:
             shares = shares_of(duel, winner)
@@ -184,7 +193,7 @@ class DuelingBandit(DuelHistory):
             if answer == FINE:
                 if size > self._size:
                     self._use(state, size)
-                self._count(pick.arms.tolist(), shares, duel.shown[0] if duel.shown else None, None)
+                self._count(pick.arms.tolist(), shares, duel.shown[0] if duel.shown else None, duel.group)
         if answer != FINE:
             raise ValueError(refusal(duel, answer))
 
@@ -210,7 +219,7 @@ class DuelingBandit(DuelHistory):
         state = self._policy.grow(self._state, len(self._arms), size)
         return state, self._policy.fields(state, len(self._arms))
 
-    def _drawn(self, mask: Mask, uniforms: list[float], fields: Any) -> Duel:
+    def _drawn(self, mask: Mask, uniforms: list[float], fields: Any, question: Question) -> Duel:
         """Draw the arms of a duel from the pairs of `mask`, counting it in `fields`."""
         size = len(uniforms) // 2
         names, room = self._arms.names, self._room(size)
@@ -231,6 +240,7 @@ class DuelingBandit(DuelHistory):
             tuple(pick.memos.tolist()),
             self._decider,
             shown_places(uniforms),
+            question.group_of(names[arms[0]]),
         )
 
     def _check_growth(self, size: int) -> None:
@@ -269,7 +279,7 @@ class DuelingBandit(DuelHistory):
 
     def _placed(self, duel: Duel) -> tuple["Room", Floats]:
         """Return the arrays of a duel in terms of positions, if it fits this bandit, otherwise raise an error."""
-        arms, probabilities, names, laws, clock, memos, decider, _ = duel
+        arms, probabilities, names, laws, clock, memos, decider, _, _ = duel
         if decider is not self._decider:
             self._check_decider("duel.policy", decider)
         size, n_arms = len(arms), len(self._arms)

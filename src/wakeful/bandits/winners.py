@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from wakeful.bandits.arms import BOOLEANS
+from wakeful.bandits.duel_counts import checked_group
 from wakeful.duels.duel import Duel
 from wakeful.inputs import did_you_mean, must_be, real
 from wakeful.policies.kernels import NO_MEMO, NOT_DRAWN
@@ -15,13 +16,15 @@ def check_parts(duel: Any) -> None:
     """Raise an error if this is not a complete `Duel`."""
     if type(duel) is not Duel:
         raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
-    arms, probabilities, allowed, _, _, memos, _, shown = duel
+    arms, probabilities, allowed, _, _, memos, _, shown, group = duel
     if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos, shown)):
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))
     if not len(arms) == len(probabilities) == len(allowed) == len(memos) or len(arms) < 2:
         raise ValueError(must_be("duel", "of two or more arms, with as many entries in each field", duel))
     if shown and (any(type(place) is not int for place in shown) or sorted(shown) != list(range(len(arms)))):
         raise ValueError(must_be("duel.shown", f"the places 0 to {len(arms) - 1}, each once, or none", shown))
+    if group is not None:
+        checked_group(group)
 
 
 def shares_of(duel: Any, winner: Any) -> list[float]:
@@ -35,12 +38,12 @@ def shares_of(duel: Any, winner: Any) -> list[float]:
         return [share, 1.0 - share] if first == "left" else [1.0 - share, share]
     won = [type(winner) not in BOOLEANS and _same(arm, winner) for arm in arms]
     if two and not any(won) and isinstance(winner, str):
-        won = [winner == first, winner == second]
+        won = [winner in {first, "tie"}, winner in {second, "tie"}]
     if not any(won):
-        names = list(dict.fromkeys([*arms, *(("left", "right") if two else ())]))
+        names = list(dict.fromkeys([*arms, *(("left", "right", "tie") if two else ())]))
         rule = f"one of {', '.join(map(repr, names))}" + (", or a share between 0 and 1" if two else "")
         raise ValueError(must_be("winner", rule, winner) + did_you_mean(winner, names))
-    return [1.0 / sum(won) if here else 0.0 for here in won]  # an arm that met itself shares the win with itself
+    return [1.0 / sum(won) if here else 0.0 for here in won]  # a tie is shared, also by an arm that met itself
 
 
 def refusal(duel: Duel, answer: int) -> str:

@@ -1,7 +1,7 @@
 """`Duel`: the arms of a duel, and all that its feedback needs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -27,6 +27,7 @@ class Duel(NamedTuple):
         memos: for each arm chosen, a number that the policy needs again at feedback
         policy: the full name of the policy that decided, such as `Sparring[SIExp3]`; empty if it is unknown
         shown: the places of `arms`, from left to right, as a fair coin put them; empty: as they were drawn
+        group: what the duel belongs to, for a ranking of each group; None: nothing
     """
 
     arms: tuple[Any, ...]
@@ -37,6 +38,7 @@ class Duel(NamedTuple):
     memos: tuple[float, ...]
     policy: str = ""
     shown: tuple[int, ...] = ()
+    group: Hashable | None = None
 
     @property
     def left(self) -> Any:
@@ -70,12 +72,13 @@ class Duel(NamedTuple):
             "memos": list(self.memos),
             "policy": self.policy,
             "shown": list(self.shown),
+            "group": self.group,
         }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Duel":
         """Return the duel that `to_dict` wrote; whether it fits a bandit, its `update` checks."""
-        if not isinstance(record, Mapping) or {"policy", "shown", *record} != set(cls._fields):
+        if not isinstance(record, Mapping) or {"policy", "shown", "group", *record} != set(cls._fields):
             raise ValueError(must_be("duel", f"a record of {', '.join(cls._fields)}", record))
         lists = ("arms", "probabilities", "allowed", "laws", "memos")
         for field in lists:
@@ -100,6 +103,7 @@ class Duel(NamedTuple):
             tuple(record["memos"]),
             record.get("policy", ""),
             _places(record.get("shown", []), size),
+            record.get("group"),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -117,7 +121,16 @@ class Duel(NamedTuple):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.arms, self.probabilities, self.allowed, self.clock, self.memos, self.policy, self.shown)
+        return (
+            self.arms,
+            self.probabilities,
+            self.allowed,
+            self.clock,
+            self.memos,
+            self.policy,
+            self.shown,
+            self.group,
+        )
 
 
 def shown_places(uniforms: Sequence[float]) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ A mask says which pairs may be played: it is symmetric, and its diagonal says wh
 preference matrix P holds the probability `P[i, j]` that i beats j, so `P[i, j] + P[j, i] = 1`.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,6 +44,23 @@ def group_pairs(groups: Iterable[Any]) -> Mask:
     if len(set(labels)) < 2:
         raise ValueError(must_be("groups", "the groups of all arms, two different ones at least", labels))
     return np.array([[one != other for other in labels] for one in labels], np.bool_)
+
+
+def within_groups(groups: Iterable[Any], size: int = 2) -> Mask:
+    """Return the mask of all pairs of two different arms of one group, of groups that have `size` arms at least.
+
+    >>> within_groups(["film", "film", "series"]).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 0]])
+    """
+    labels = list(groups)
+    counts = Counter(labels)
+    if not any(count >= size for count in counts.values()):
+        raise ValueError(must_be("groups", f"such that {size} arms have the same one", labels))
+    mask = np.array([[one == other and counts[one] >= size for other in labels] for one in labels], np.bool_)
+    np.fill_diagonal(mask, False)
+    return mask
 
 
 def checked_pairs(pairs: Any, n_arms: int | None = None) -> Mask:

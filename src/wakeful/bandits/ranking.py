@@ -190,8 +190,8 @@ class Ranking(Sequence[Rank]):
             Column("best_rank", "ranks", _ranks_shown),
             Column("wins", "wins", _count_shown, minor=True),
             Column("ties", "ties", _count_shown, minor=True),
-            Column("duels", "duels", _count_shown),
-            Column("retired", "", lambda gone: "retired" if gone else "", number=False),
+            Column("duels", "duels", _count_shown, minor=True),
+            Column("retired", "", lambda gone: "retired" if gone else ""),
         ]
         rows = [
             [(r.best_rank, r.worst_rank) if c.name == "best_rank" else getattr(r, c.name) for c in columns]

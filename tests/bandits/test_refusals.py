@@ -279,7 +279,7 @@ class Dressed(Decision):
 def test_only_a_decision_gets_feedback(policy: Policy) -> None:
     bandit = trained(policy)
     decision: Any = bandit.choose()
-    impostors = [None, "tea", 1, decision.to_dict(), tuple(decision), list(decision), Decision, Dressed(*decision)]
+    impostors: list[Any] = [None, "tea", 1, tuple(decision), list(decision), Decision, Dressed(*decision)]
     for impostor in impostors:
         refused("decision", TypeError, partial(bandit.update, impostor, loss=0.5), bandit)
 
@@ -520,7 +520,8 @@ ARMS: list[tuple[Any, Refused]] = [
     ([], ValueError),
     (iter([]), ValueError),
     (["tea", "tea"], ValueError),
-    ([1, 1.0], ValueError),
+    ([1, 1.0], TypeError),
+    ([("a", 1)], TypeError),
     ([NAN], ValueError),
     ([np.float64(NAN), "tea"], ValueError),
     (True, TypeError),

@@ -9,6 +9,7 @@ import pytest
 from wakeful import __version__, cli
 from wakeful.cli.names import known_policies, parse
 from wakeful.lab.results import Results
+from wakeful.lab.world_results import WorldResults
 
 SMALL = ["simulate", "--world", "dependent", "--policy", "si-exp3", "--rounds", "200", "--runs", "3"]
 
@@ -162,3 +163,73 @@ def test_names_are_read_and_never_evaluated() -> None:
     for text in ("", "(", "1", "SIExp3(eta=open('x'))", "SIExp3()()", "a.b", "SIExp3(*[1])", "x" * 100_000):
         with pytest.raises((ValueError, TypeError), match="policy must be"):
             parse("policy", text, classes)
+
+
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+import wakeful as wk
+from wakeful.worlds import Stochastic
+
+@dataclass(frozen=True)
+class Lazy(wk.Policy):
+    share: float = 0.5
+
+    def start(self, n_arms):
+        return wk.Uniform().start(n_arms)
+
+    def probabilities(self, state, awake):
+        p = awake * (1 - self.share) / awake.sum()
+        p[np.flatnonzero(awake)[0]] += self.share
+        return p
+
+    def update(self, state, decision, loss):
+        pass
+
+@dataclass(frozen=True)
+class Two(Stochastic):
+    n_arms: int = 2
+
+class Other:
+    pass
+"""
+
+
+def test_a_policy_and_a_world_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    given = ("simulate", "--world", "mine:Two", "--policy", "mine:Lazy(share=0.25)", "--policy", "uniform")
+    done = run(*given, "--rounds", "20", "--runs", "2", "--jobs", "1", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine:Lazy(share=0.25)" in done.stdout
+    assert "rounds of Two(" in done.stdout
+    (tmp_path / "c.toml").write_text(
+        'world = ["mine:Two", "Stochastic(3)"]\nrounds = 20\nruns = 2\njobs = 1\nregret = "policy"\n'
+        'save = "out.wakeful"\n[policies]\nnested = "per-set(mine:Lazy(0.5), max_sets=2)"\n'
+    )
+    done = run("simulate", "--config", "c.toml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("nested") == 2
+    assert list(WorldResults.load(tmp_path / "out.wakeful")) == ["mine:Two", "Stochastic(3)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("no_such_module:Lazy", "policy must be MODULE:CLASS of a module that can be imported"),
+        ("mine_too:Lasy(1)", "a policy or a world in mine_too, got 'mine_too:Lasy' (did you mean 'Lazy'?)"),
+        ("mine_too:Other", "a policy or a world in mine_too, got 'mine_too:Other'"),
+        ("mine_too:np", "a policy or a world in mine_too, got 'mine_too:np'"),
+        ("mine_too:Lazy(shar=1)", "with arguments that it takes"),
+        ("mine_too:Lazy(__import__('os').getcwd())", "a name, with plain values as arguments"),
+        ("mine_too:Lazy.__init__", "a name, with plain values as arguments"),
+    ],
+)
+def test_what_is_no_class_of_ones_own_is_refused(
+    text: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine_too.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises((ValueError, TypeError)) as refused:
+        parse("policy", text, known_policies())
+    assert sentence in str(refused.value)

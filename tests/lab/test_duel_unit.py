@@ -178,7 +178,7 @@ def test_bandits_and_duels_do_not_mix() -> None:
     with pytest.raises(ValueError, match="regrets must be one of 'dueling'"):
         wk.simulate(PAPER, UtilityDuels(4), 10, regrets=["policy"])
     with pytest.raises(TypeError, match="world must be an instance"):
-        wk.simulate(PAPER, UtilityDuels, 10)  # type: ignore[arg-type]
+        wk.simulate(PAPER, UtilityDuels, 10)  # type: ignore[call-overload]
 
 
 def test_a_law_that_is_none_fails_the_simulation() -> None:

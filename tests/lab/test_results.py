@@ -16,7 +16,7 @@ from scipy import stats
 import wakeful as wk
 from wakeful.lab import tables
 from wakeful.lab.results import Results
-from wakeful.worlds import Dependent
+from wakeful.worlds import Dependent, Stochastic
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +241,18 @@ def test_a_process_killed_at_any_line_of_the_writer_leaves_a_whole_parquet_file(
     killed, old, new, rests = map(int, done.stdout.split())
     assert killed == old + new > 20
     assert min(old, new, rests) > 0, "some should die before the file is replaced, some after, some in between"
+
+
+def test_a_summary_as_a_frame_markdown_and_latex() -> None:
+    results = wk.simulate({"a_b & c": wk.Uniform(), "UCB": wk.SleepingUCB()}, Stochastic(3), rounds=50, runs=3)
+    summary = results.summary("policy")
+    frame = summary.to_frame()
+    assert list(frame.columns) == list(summary[0]._fields)
+    assert frame["mean"].tolist() == [row.mean for row in summary]
+    assert r"a\_b &amp; c" in summary.to_markdown()
+    assert summary.to_markdown().splitlines()[0].startswith("| rank | policy | mean | +- | 25 % |")
+    latex = summary.to_latex()
+    assert r"a\_b \& c" in latex
+    assert latex.startswith("\\begin{tabular}{rlrrrrrrr}\n\\toprule\nrank & policy & mean & +- & 25 \\% &")
+    assert latex.count(r" \\") == 3
+    assert "<table>" in summary._repr_html_()

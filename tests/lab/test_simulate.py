@@ -249,10 +249,10 @@ def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
             return super().values()
 
     world, call = Stochastic(20), {"rounds": 30_000, "runs": 1, "regrets": ["policy"], "checkpoints": [300, 10_000]}
-    exact = simulate(wk.Uniform(), world, **call)  # type: ignore[arg-type]
+    exact = simulate(wk.Uniform(), world, **call)  # type: ignore[call-overload]
     monkeypatch.setattr(units, "MOST_ENTRIES", 128 * 20)
     monkeypatch.setattr(units, "Tally", Counted)
-    bounded = simulate(wk.Uniform(), world, **call)  # type: ignore[arg-type]
+    bounded = simulate(wk.Uniform(), world, **call)  # type: ignore[call-overload]
     assert kept == [128 * 20] * 3
     assert bounded.regrets["policy"] == pytest.approx(exact.regrets["policy"], rel=1e-12)
 

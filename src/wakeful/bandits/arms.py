@@ -33,6 +33,12 @@ class Arms:
         self._shape = self.retired.shape
         self._masks: dict[Hashable, Found] = {}  # by names, and by the bytes of a mask
 
+    def copy(self) -> "Arms":
+        """Return the same arms, independent of these."""
+        twin = Arms(self.names)
+        twin.retired, twin._any_retired = self.retired.copy(), self._any_retired
+        return twin
+
     def __len__(self) -> int:
         """Return how many arms there are, retired ones counted."""
         return len(self.names)

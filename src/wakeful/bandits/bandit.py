@@ -11,10 +11,19 @@ from wakeful.bandits.arms import AT_HAND, Awake, listed
 from wakeful.bandits.estimates import are_counts, switch_errors
 from wakeful.bandits.learner import Learner, checked_uniform, copied
 from wakeful.bandits.levels import z_score
+from wakeful.bandits.others import (
+    LogLike,
+    LogRows,
+    Rows,
+    checked_log,
+    checked_probability,
+    learn_rows,
+    places,
+)
 from wakeful.bandits.report import Explanation, Report, make_explanation, make_report
 from wakeful.bandits.switch_gains import SwitchGains, named_gains
-from wakeful.inputs import must_be, real, whole
-from wakeful.numerics.arrays import Floats, Mask
+from wakeful.inputs import must_be, one_of, real, whole
+from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.auto import Auto
 from wakeful.policies.counts import (
     NO_COUNTS,
@@ -37,6 +46,7 @@ from wakeful.policies.policy import (
     is_law,
     plain_law,
 )
+from wakeful.policies.spectate import refuse_spectator
 from wakeful.policies.state_ranges import is_like
 
 COUNTED = "decision_counts"  # what the counts are called in files
@@ -186,6 +196,80 @@ class Bandit(Learner[Policy]):
                 answer = self._update(mask, p, position, probability, memo, lost, counts, self._fields)
         if answer != FINE:
             raise ValueError(_refusal(decision, answer))
+
+    def record(
+        self,
+        arm: Hashable,
+        *,
+        awake: Awake = None,
+        probability: float | None = None,
+        loss: float | None = None,
+        reward: float | None = None,
+    ) -> None:
+        """Learn from one decision that somebody else made; it counts as a decision of this bandit.
+
+        Parameters:
+            arm: what was chosen
+            awake: the arms that were available: names, a boolean mask, or nothing if all that are not retired were
+            probability: with which it was chosen; policies that divide losses by it, such as `SIExp3`, need it
+            loss, reward: what came of it, one of the two, in [0, 1]
+
+        >>> bandit = Bandit(arms=["tea", "coffee", "juice"], seed=7)
+        >>> bandit.record("tea", awake=["tea", "juice"], probability=0.5, loss=0.3)
+        >>> bandit.rounds, bandit.report().arms[0].mean_loss
+        (1, 0.3)
+        """
+        awake, lost, chance = listed(awake), _loss(loss, reward), checked_probability(probability)
+        refuse_spectator(self._policy, chance is not None)
+        with self._lock:
+            _, mask, _ = self._arms.awake(None) if awake is None else self._arms.known(awake, "awake")
+            position = self._arms.of("arm", arm)
+            if not mask[position]:
+                raise ValueError(must_be("arm", "one of the arms that were awake", arm))
+            chances = None if chance is None else np.array([chance])
+            self._learn([LogRows(mask[None], np.array([position]), np.array([lost]), chances)], np.arange(mask.size))
+
+    def learn(self, log: LogLike, *, unknown_arms: str = "refuse") -> None:
+        """Learn from a log of decisions that somebody else made, row by row; they count as decisions of this bandit.
+
+        After an error nothing has changed. Losses of policies that divide by probabilities, such as `SIExp3`, are
+        weighted so that what each row adds is right in expectation, whoever chose.
+
+        Parameters:
+            log: a `wk.Log`
+            unknown_arms: `"refuse"` a log with an arm that this bandit does not have, or `"add"` such arms
+        """
+        one_of("unknown_arms", unknown_arms, ("refuse", "add"))
+        names = checked_log(self._policy, log)
+        with self._lock:
+            missing = [name for name, k in zip(names, places(names, self._arms.names), strict=True) if k is None]
+            if missing and unknown_arms == "refuse":
+                rule = "of arms that this bandit has (unknown_arms='add' adds others)"
+                raise ValueError(must_be("log", rule, missing[0]))
+            before = self._arms.copy(), self._state, self._counts
+            try:
+                for name in missing:
+                    self._add(name)
+                self._learn(log.blocks(), np.array(places(names, self._arms.names), np.int64))
+            except BaseException:
+                self._arms, state, self._counts = before
+                self._use(state)
+                raise
+
+    def _learn(self, blocks: Iterable[Rows], where: Ints) -> None:
+        """Fold blocks of rows into a copy of state and counts, which is used once all went well."""
+        state, counts, done, stream = copied(self._state), self._counts.copy(), 0, self._stream.state
+        try:
+            for rows in blocks:
+                coins = np.array([self._stream.draw() for _ in range(len(rows.arms))])
+                learn_rows(self._policy, state, counts, rows, where, coins)
+                done += len(rows.arms)
+        except BaseException:
+            self._stream.state = stream
+            raise
+        self._counts = counts
+        self._rounds += done
+        self._use(state)
 
     def probabilities(self, awake: Awake = None) -> Floats:
         """Return the probabilities of the next choice, an array of length K, exactly 0.0 if asleep; change nothing."""

@@ -1,10 +1,11 @@
-"""The command line: `wakeful simulate`, `wakeful evaluate`, `wakeful reproduce`, `wakeful --version`, and `--help`."""
+"""The command line: `wakeful` with `simulate`, `evaluate`, `reproduce` or `compile`, `--version`, and `--help`."""
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
+from wakeful.cli import compile as compile_command
 from wakeful.cli import evaluate, reproduce, simulate
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_to(commands)
     evaluate.add_to(commands)
     reproduce.add_to(commands)
+    compile_command.add_to(commands)
     return parser
 
 

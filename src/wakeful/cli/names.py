@@ -1,9 +1,16 @@
-"""Parses policies and worlds as typed: `si-exp3`, `SleepingUCB(constant=2)`, `PerSet(si-exp3, max_sets=9)`."""
+"""Parses policies and worlds as typed: `si-exp3`, `SleepingUCB(constant=2)`, `PerSet(si-exp3, max_sets=9)`.
+
+A class of the user's own is `module:Class`, with arguments in brackets: the module is imported, as `import` does, and
+what is typed is never run as code.
+"""
 
 import ast
+import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
 from wakeful import worlds
@@ -14,13 +21,15 @@ from wakeful.policies.policy import Policy
 from wakeful.policies.spec import subclasses
 
 LONGEST = 1000  # letters of a description
+OWN = (Policy, DuelingPolicy, worlds.World, worlds.AdaptiveWorld, *DUELS)  # what a class of the user's own may be
 
 
 def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
     """Return the object that `text` describes: the name of one of `classes`, with its arguments if there are any.
 
     Case and punctuation of a name do not matter; arguments are plain values, or descriptions themselves. Nothing is
-    evaluated.
+    evaluated. A name `module:Class` is that of a class of the user's own, whose module is imported, from the current
+    folder too.
 
     >>> from wakeful import PerSet, SleepingUCB
     >>> parse("policy", "per-set(sleeping-ucb(constant=2), max_sets=9)", {"PerSet": PerSet, "SleepingUCB": SleepingUCB})
@@ -30,10 +39,12 @@ def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
         raise TypeError(must_be(what, "a name, with arguments in brackets", text))
     if len(text) > LONGEST:
         raise ValueError(must_be(what, f"a name of at most {LONGEST} letters, with its arguments", text[:40] + "..."))
+    plain, own = _without_modules(what, text.strip())
     try:
-        tree = ast.parse(_NAME.sub(_joined, text.strip()), mode="eval").body
+        tree = ast.parse(_NAME.sub(_joined, plain), mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
         raise ValueError(must_be(what, "a name, with arguments in brackets", text)) from None
+    classes = {**classes, **own}
     found = _built(what, tree, text, {_plain(name): (name, cls) for name, cls in classes.items()})
     if type(found) not in classes.values():
         raise ValueError(must_be(what, "a name, with arguments in brackets", text))
@@ -41,6 +52,40 @@ def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
 
 
 _NAME = re.compile(r"(['\"]).*?\1|\b[A-Za-z]\w*+(?:-\w++)+")  # a string, or a name with hyphens
+
+
+_OWN = re.compile(r"(['\"]).*?\1|\b([A-Za-z_][\w.]*+):([A-Za-z_]\w*+)")  # a string, or module:Class
+
+
+def _without_modules(what: str, text: str) -> tuple[str, dict[str, type]]:
+    """Return a text with plain names in place of `module:Class`, and the classes by these names."""
+    own: dict[str, type] = {}
+
+    def replaced(match: re.Match[str]) -> str:
+        if match.group(1):
+            return match.group()
+        name = f"own{len(own)}{match.group(3)}"
+        own[name] = _own_class(what, match.group(2), match.group(3))
+        return name
+
+    return _OWN.sub(replaced, text), own
+
+
+def _own_class(what: str, module: str, name: str) -> type:
+    """Return a policy or world of the user's own."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as problem:
+        rule = "MODULE:CLASS of a module that can be imported"
+        raise ValueError(must_be(what, rule, f"{module}:{name}") + f": {problem}") from None
+    cls = getattr(found, name, None)
+    if not (isinstance(cls, type) and issubclass(cls, OWN)):
+        names = [n for n, c in vars(found).items() if isinstance(c, type) and issubclass(c, OWN)]
+        rule = f"MODULE:CLASS of a policy or a world in {module}"
+        raise ValueError(must_be(what, rule, f"{module}:{name}") + did_you_mean(name, names))  # noqa: TRY004
+    return cls
 
 
 def _joined(match: re.Match[str]) -> str:

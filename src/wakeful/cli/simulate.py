@@ -11,6 +11,7 @@ from wakeful.lab.duel_unit import DUEL_REGRETS
 from wakeful.lab.progress import bar
 from wakeful.lab.results import Results
 from wakeful.lab.simulate import DUELS, simulate
+from wakeful.lab.world_results import WorldResults
 from wakeful.regret.tally import REGRETS
 
 EXAMPLE = """example:
@@ -22,6 +23,12 @@ The same in a file, given as --config FILE:
   policies = ["si-exp3", "SleepingUCB(constant=2)"]   # or a table of names and policies
   rounds = 1e5
   runs = 50
+
+A policy or world of your own, imported from a module in this folder or installed:
+  wakeful simulate --world dependent --policy "my_policies:Greedy(share=0.1)" --rounds 1e4
+
+Several worlds, with a panel for each in the figure:
+  wakeful simulate --world dependent --world "Stochastic(5)" --policy auto --rounds 1e4 --plot worlds.png
 """
 
 
@@ -37,8 +44,18 @@ def add_to(commands: Any) -> None:
     )
     run.set_defaults(command=run_command)
     run.add_argument("--config", metavar="FILE", type=Path, help="a TOML file with the same fields")
-    run.add_argument("--world", help="a world, with arguments in brackets if it takes any")
-    run.add_argument("--policy", action="append", metavar="POLICY", help="a policy; may be given many times")
+    run.add_argument(
+        "--world",
+        action="append",
+        metavar="WORLD",
+        help="a world, with arguments in brackets, or MODULE:CLASS(...) of your own; may be given many times",
+    )
+    run.add_argument(
+        "--policy",
+        action="append",
+        metavar="POLICY",
+        help="a policy, or MODULE:CLASS(...) of your own; may be given many times",
+    )
     run.add_argument("--rounds", metavar="T", help="rounds of a run, such as 10000 or 1e6")
     run.add_argument("--runs", metavar="N", help="independent runs (50)")
     run.add_argument("--seed", metavar="N", help="seed of the simulation (0)")
@@ -54,14 +71,15 @@ def add_to(commands: Any) -> None:
 def run_command(options: argparse.Namespace) -> None:
     """Simulate, print the summaries, draw and save."""
     fields = _fields(options)
-    world = parse("world", fields["world"], known_worlds())
+    world = _given_worlds(fields["world"])
     policies = given_policies(fields["policies"])
-    known = DUEL_REGRETS if isinstance(world, DUELS) else REGRETS
+    first = next(iter(world.values())) if isinstance(world, dict) else world
+    known = DUEL_REGRETS if isinstance(first, DUELS) else REGRETS
     regrets = [one_of("regret", name, known) for name in many("--regret", fields["regrets"] or known[-1])]
     check_outputs(fields["plot"], fields["save"])
     address = None if fields["dask"] is None else text_of("--dask", fields["dask"])
     with executor_at(address) as executor, bar("wakeful simulate", options.quiet) as progress:
-        results: Results = simulate(
+        results: Results | WorldResults = simulate(
             policies,
             world,
             rounds=count("rounds", fields["rounds"]),
@@ -98,6 +116,17 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
         if fields[name] is None:
             raise ValueError(must_be(f"--{'policy' if name == 'policies' else name}", "given", None))
     return fields
+
+
+def _given_worlds(given: Any) -> Any:
+    """Return one world, or several by name; those without one are called as they were typed."""
+    if not isinstance(given, dict | list):
+        return parse("world", given, known_worlds())
+    pairs = list(given.items()) if isinstance(given, dict) else [(text, text) for text in many("--world", given)]
+    worlds = {str(name): parse("world", text, known_worlds()) for name, text in pairs}
+    if not pairs or len(worlds) < len(pairs):
+        raise ValueError(must_be("--world", "worlds that differ", list(given)))
+    return next(iter(worlds.values())) if len(worlds) == 1 else worlds
 
 
 def given_policies(given: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wakeful import files
+from wakeful.bandits.tables import Column, Table
 from wakeful.inputs import must_be, one_of, whole
 from wakeful.lab import tables
 from wakeful.limits import MAX_BYTES
@@ -50,6 +51,22 @@ class Summary(Sequence[Row]):
         """Return how many policies there are."""
         return len(self._rows)
 
+    def to_frame(self) -> Any:
+        """Return the rows as a data frame of pandas, or of polars where only that is installed."""
+        return summary_table(self.title, self._rows).to_frame()
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+        return summary_table(self.title, self._rows).to_markdown()
+
+    def to_latex(self) -> str:
+        """Return a LaTeX `tabular`, with the rules of the package booktabs."""
+        return summary_table(self.title, self._rows).to_latex()
+
+    def _repr_html_(self) -> str:
+        """Show a table in notebooks."""
+        return summary_table(self.title, self._rows).to_html(whole_page=False)
+
     def __repr__(self) -> str:
         """Return an aligned table."""
         wide = max(len(row.policy) for row in self._rows)
@@ -59,6 +76,23 @@ class Summary(Sequence[Row]):
             numbers = "".join(f"{number:>11,.1f}" for number in row[2:])
             lines.append(f"{row.rank:>2}  {row.policy:<{wide}}{numbers}")
         return "\n".join(lines)
+
+
+def summary_table(title: str, rows: Sequence[Any]) -> Table:
+    """Return rows of a summary as a table, those of several worlds with the name of the world in front."""
+    known: dict[str, Column] = {
+        "world": Column("world", "world", number=False),
+        "rank": Column("rank", "rank"),
+        "policy": Column("policy", "policy", number=False),
+    }
+    heads = {"standard_error": "+-", "lower_quartile": "25 %", "upper_quartile": "75 %", "quantile_90": "90 %"}
+    columns = [known.get(n) or Column(n, heads.get(n, n), _one_decimal) for n in rows[0]._fields]
+    return Table(tuple(columns), rows, title)
+
+
+def _one_decimal(value: float) -> str:
+    """Return a regret as people read it; nothing if it is unknown."""
+    return "" if math.isnan(value) else f"{value:,.1f}"
 
 
 class Comparison(NamedTuple):
@@ -201,15 +235,19 @@ class Results:
         if Path(path).suffix == ".parquet":
             self._save_parquet(path)
         else:
-            arrays = {f"regret {name}": values for name, values in self.regrets.items()}
-            files.write(path, self._header(), {"checkpoints": self.checkpoints, "internal": self.internal, **arrays})
+            files.write(path, *self.parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> "Results":
         """Read what `save` wrote, if it takes at most `max_bytes` of memory."""
         if Path(path).suffix == ".parquet":
             return cls._load_parquet(path, max_bytes)
-        return files.read(path, KIND, cls._restored, max_bytes)
+        return files.read(path, KIND, cls.from_parts, max_bytes)
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what `save` writes: a header of plain values, and arrays by name."""
+        arrays = {f"regret {name}": values for name, values in self.regrets.items()}
+        return self._header(), {"checkpoints": self.checkpoints, "internal": self.internal, **arrays}
 
     def _header(self) -> dict[str, Any]:
         names = ("policies", "world", "rounds", "runs", "seed")
@@ -217,7 +255,8 @@ class Results:
         return {"kind": KIND, **header, "policies": dict(self.policies), "regrets": list(self.regrets)}
 
     @classmethod
-    def _restored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Results":
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "Results":
+        """Return the results that `parts` described, if all fits."""
         names = ("policies", "world", "rounds", "runs", "seed")
         about = {name: header[name] for name in names}
         for name, least in (("rounds", 1), ("runs", 1), ("seed", 0)):
@@ -262,7 +301,7 @@ class Results:
             arrays["checkpoints"] = columns["round"][: values.shape[-1]]
             internal = np.array(header["internal"], np.float64)
             arrays["internal"] = internal if internal.size else np.zeros((shape[1], 0, 0))
-            return cls._restored(header, arrays)
+            return cls.from_parts(header, arrays)
         except (KeyError, TypeError, ValueError) as problem:
             rule = "a Parquet file that Results.save wrote, complete and unchanged"
             raise ValueError(must_be("path", rule, str(path)) + f": {problem}") from problem

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from wakeful.lab.progress import Progress
 from wakeful.lab.results import Results
 from wakeful.lab.store import read_outcome, write_outcome
 from wakeful.lab.unit import Outcome, Unit, compile_for
-from wakeful.lab.workers import answers
+from wakeful.lab.workers import an_executor, answers
+from wakeful.lab.world_results import WorldResults
 from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.spec import Recipe
 from wakeful.regret.tally import REGRETS
@@ -31,6 +33,8 @@ from wakeful.worlds.duel_world import AdaptiveDuelWorld, DuelWorld, a_duel_world
 from wakeful.worlds.world import AdaptiveWorld, World, a_world
 
 AnyPolicy = Policy | DuelingPolicy
+AnyWorld = World | AdaptiveWorld | DuelWorld | AdaptiveDuelWorld
+Policies = Mapping[str, AnyPolicy] | Iterable[AnyPolicy] | AnyPolicy
 DUELS = (DuelWorld, AdaptiveDuelWorld)
 
 UNIT_SECONDS = 0.5  # how long a unit should take: much longer than sending it to a worker
@@ -44,34 +48,68 @@ class SimulationError(RuntimeError):
     """Units failed; the message names the first one, its runs and its seed, and the cause is its error."""
 
 
+@overload
 def simulate(
-    policies: Mapping[str, AnyPolicy] | Iterable[AnyPolicy] | AnyPolicy,
-    world: World | AdaptiveWorld | DuelWorld | AdaptiveDuelWorld,
-    rounds: int,
-    runs: int = 50,
+    policies: Policies,
+    world: AnyWorld,
+    rounds: float,
+    runs: float = ...,
+    seed: int = ...,
+    regrets: Iterable[str] | None = ...,
+    checkpoints: Iterable[int] | None = ...,
+    executor: Any = ...,
+    store: str | os.PathLike[str] | None = ...,
+    progress: Progress | None = ...,
+    jobs: int | None = ...,
+    pseudo: bool = ...,
+) -> Results: ...
+
+
+@overload
+def simulate(
+    policies: Policies,
+    world: Mapping[str, AnyWorld] | Iterable[AnyWorld],
+    rounds: float,
+    runs: float = ...,
+    seed: int = ...,
+    regrets: Iterable[str] | None = ...,
+    checkpoints: Iterable[int] | None = ...,
+    executor: Any = ...,
+    store: str | os.PathLike[str] | None = ...,
+    progress: Progress | None = ...,
+    jobs: int | None = ...,
+    pseudo: bool = ...,
+) -> WorldResults: ...
+
+
+def simulate(
+    policies: Policies,
+    world: AnyWorld | Mapping[str, AnyWorld] | Iterable[AnyWorld],
+    rounds: float,
+    runs: float = 50,
     seed: int = 0,
     regrets: Iterable[str] | None = None,
     checkpoints: Iterable[int] | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
     pseudo: bool = True,
-) -> Results:
+) -> Results | WorldResults:
     """Play every policy in `runs` runs of `rounds` rounds and return their regrets.
 
     The result is the same, bit for bit, for any executor, any number of workers and any order of completion.
 
     Parameters:
         policies: by name; without names, the `repr` of a policy is its name
-        world: where awake sets and losses come from
-        rounds: T
+        world: where awake sets and losses come from; or several worlds, by name or in a list, for `WorldResults`
+        rounds: T, also written as 1e6
         runs: how many independent runs
         seed: of the whole simulation
         regrets: which notions to keep: "policy", "ordering", "external", "internal", "swap", or of
             duels "dueling"; by default policy, external and internal
         checkpoints: rounds at which to note the regrets; by default about a hundred
-        executor: like `concurrent.futures.Executor`, such as Dask's `client.get_executor()`; by default all cores
+        executor: a `concurrent.futures.Executor`, or a `Client` of Dask; by default all cores
         store: a folder in which every finished unit is stored at once, and from which it is read instead of redone
         progress: called with the rounds done and the rounds in all
         jobs: how many units at a time without an executor
@@ -83,6 +121,41 @@ def simulate(
     >>> [row.policy for row in results.summary("policy")]
     ['SI', 'UCB']
     """
+    options = (seed, regrets, checkpoints, an_executor(executor), store, progress, jobs, pseudo)
+    if isinstance(world, AnyWorld | type) or not isinstance(world, Iterable):
+        return _in_one_world(policies, world, rounds, runs, *options)
+    worlds = _named_worlds(world)
+    for each in worlds.values():  # before hours of work in the first one
+        _checked_work(each, rounds, runs, seed)
+        named_policies(policies, a_dueling_policy if isinstance(each, DUELS) else a_policy)
+        _regrets(regrets, each)
+    found = {}
+    for n, (name, each) in enumerate(worlds.items()):
+        part = None if progress is None else partial(_part_done, progress, n, len(worlds))
+        found[name] = _in_one_world(policies, each, rounds, runs, *options[:5], part, *options[6:])
+    return WorldResults(found)
+
+
+def _part_done(progress: Progress, before: int, worlds: int, done: int, total: int) -> None:
+    """Tell the progress over all worlds, which take about the same time each."""
+    progress(before * total + done, worlds * total)
+
+
+def _in_one_world(
+    policies: Policies,
+    world: Any,
+    rounds: Any,
+    runs: Any,
+    seed: Any,
+    regrets: Iterable[str] | None,
+    checkpoints: Iterable[int] | None,
+    executor: Executor | None,
+    store: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    jobs: int | None,
+    pseudo: bool,
+) -> Results:
+    """Do what `simulate` does in one world."""
     rounds, runs, seed = _checked_work(world, rounds, runs, seed)
     named = named_policies(policies, a_dueling_policy if isinstance(world, DUELS) else a_policy)
     kept = _regrets(regrets, world)
@@ -181,6 +254,20 @@ def named_policies(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, A
     return named
 
 
+def _named_worlds(worlds: Any) -> dict[str, Any]:
+    """Return worlds by name, those without one by how they print."""
+    given = list(worlds.items() if isinstance(worlds, Mapping) else [(repr(world), world) for world in worlds])
+    named = {str(name): world for name, world in given}
+    if not named or len(named) < len(given):
+        raise ValueError(must_be("world", "a world, or several under names that differ", worlds))
+    return named
+
+
+def _plain_whole(value: Any) -> Any:
+    """Return a whole number that was written as a float, such as 1e6, as an int; anything else as it is."""
+    return int(value) if isinstance(value, float | np.floating) and float(value).is_integer() else value
+
+
 def _checked_work(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, int, int]:
     """Return the three numbers if they make sense for this world."""
     kind = world if isinstance(world, type) else type(world)
@@ -188,8 +275,8 @@ def _checked_work(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, i
     if isinstance(world, DUELS):
         whole("world.size", world.size, "a whole number from 2", 2)
     numbers = (
-        whole("rounds", rounds, "a number of rounds, at least 1", 1),
-        whole("runs", runs, "a number of runs, at least 1", 1),
+        whole("rounds", _plain_whole(rounds), "a number of rounds, at least 1", 1),
+        whole("runs", _plain_whole(runs), "a number of runs, at least 1", 1),
         whole("seed", seed, "a whole number from 0", 0),
     )
     for name, number in zip(("rounds", "runs"), numbers, strict=False):

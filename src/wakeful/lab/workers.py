@@ -24,6 +24,7 @@ from multiprocessing import Pipe, connection, parent_process
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from wakeful.inputs import must_be
 from wakeful.lab.unit import Outcome, Unit, run_unit
 
 MOST_POOLS = 16  # process pools started in one simulation, if units keep ending their workers
@@ -45,6 +46,19 @@ def answers(units: Sequence[Unit], executor: Executor | None, workers: int) -> A
     if any(unit.steps for unit in units) and workers > 1:
         return _on_processes(units, workers)
     return _on_threads(units, workers)
+
+
+def an_executor(given: Any) -> Executor | None:
+    """Return an executor, or None for this machine; a client of Dask brings its own."""
+    if given is None or isinstance(given, Executor):
+        return given
+    if callable(getattr(given, "get_executor", None)):
+        executor: Executor = given.get_executor()
+        return executor
+    if not callable(getattr(given, "submit", None)):
+        rule = "a concurrent.futures.Executor, or a Client of Dask"
+        raise TypeError(must_be("executor", rule, given))
+    return given  # type: ignore[no-any-return]  # it looks like one
 
 
 def attempt(unit: Unit) -> Outcome:

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numba.np import numpy_support
 
-from wakeful.numerics.compile_cache import CompileCache, without_caches
+from wakeful.numerics.compile_cache import NOT_KEPT, CompileCache, without_caches
 from wakeful.numerics.fingerprint import fingerprint_and_kernels, say_once
 from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
@@ -82,7 +82,7 @@ def _keep(compiled: Any, template: Any, name: str) -> None:
     except NotIdentifiedError as problem:
         say_once(f"compiled code of {name} is not kept on disk, so every process compiles it again", problem)
     except (RuntimeError, OSError) as problem:
-        say_once("compiled code cannot be kept on disk, so every process compiles it again", problem)
+        say_once(NOT_KEPT, problem)
 
 
 def may_cache(function: Any) -> bool:

@@ -5,6 +5,7 @@ what was written. Here any problem leads to one warning, and the code is compile
 """
 
 import hashlib
+import os
 import pickle
 import re
 import sys
@@ -25,6 +26,11 @@ llvm: Any = import_module("llvmlite.binding")
 runtime: Any = import_module("numba.core.runtime._nrt_python")
 serialize: Any = import_module("numba.core.serialize")
 SIZE = hashlib.sha256().digest_size
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"  # of the environment: the folder for compiled code
+NOT_KEPT = (
+    "compiled code cannot be kept on disk, so every process compiles it again "
+    f"(set {CACHE_VARIABLE} to a folder that can be written to)"
+)
 
 
 class CompileCache(_Cache):
@@ -63,7 +69,7 @@ class CompileCache(_Cache):
                 self._form.locator.ensure_cache_path()
                 _write(self._path(sig, result.codegen), _dumped(self._form.reduce(result), result))
         except Exception as problem:  # the code works, whether it can be written or not
-            say_once("compiled code cannot be kept on disk, so every process compiles it again", problem)
+            say_once(NOT_KEPT, problem)
 
     def enable(self) -> None:
         """Look for files, and write them."""
@@ -149,3 +155,18 @@ def without_caches(kernels: Iterable[Any]) -> Iterator[None]:
     finally:
         for kernel in cached:
             kernel._cache.enable()
+
+
+def cache_folder(template: Any) -> Path:
+    """Return the folder in which compiled code of `template` and its like is kept, or raise if there is none.
+
+    That is the folder of `CACHE_VARIABLE` if it is set, else the package, or a folder in the user's home.
+    """
+    try:
+        folder = Path(CompileCache(template).cache_path)
+    except (RuntimeError, OSError) as problem:
+        raise OSError(f"{NOT_KEPT}: {problem}") from None
+    wanted = os.environ.get(CACHE_VARIABLE, "")
+    if wanted and not folder.is_relative_to(Path(wanted).absolute()):
+        raise OSError(f"{CACHE_VARIABLE} must be a folder that can be written to, got {wanted!r}")
+    return folder

@@ -32,7 +32,7 @@ class Settings:
     def simulated(self, experiment: Experiment, progress: Progress | None = None) -> Results:
         """Return the results of an experiment."""
         rounds, runs = experiment.size(self.quick, self.runs)
-        return simulate(
+        results: Results = simulate(
             experiment.players(rounds),
             experiment.world,
             rounds,
@@ -45,6 +45,7 @@ class Settings:
             progress,
             self.jobs,
         )
+        return results
 
     def size(self, full: int, quick: int) -> int:
         """Return the one of two sizes that is asked for."""

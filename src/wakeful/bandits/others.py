@@ -1,0 +1,124 @@
+"""Decisions that somebody else made: one row of them, or a log, folded into the state and the counts of a bandit."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from wakeful.inputs import must_be, real
+from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.numerics.compile import call_compiled
+from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, SQUARE, TIMES_AWAKE, UNIFORM, UNLIKELY, VARIANCE, WIDTH
+from wakeful.policies.kernels import FLOOR
+from wakeful.policies.policy import Policy
+from wakeful.policies.spectate import fold, refuse_spectator
+
+LOG_RULE = "a wk.Log: wk.Log.read(path) of a file, wk.Log(frame) of a table"
+
+
+class Rows(Protocol):
+    """Some rows of a log."""
+
+    @property
+    def awake(self) -> Mask:
+        """(T, K), which arms were awake."""
+
+    @property
+    def arms(self) -> Ints:
+        """(T,), the arms chosen."""
+
+    @property
+    def losses(self) -> Floats:
+        """(T,), what they lost."""
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """(T,), with which they were chosen, if that is known."""
+
+
+class LogRows(NamedTuple):
+    """Rows that were not read from a log."""
+
+    awake: Mask
+    arms: Ints
+    losses: Floats
+    probabilities: Floats | None
+
+
+class LogLike(Protocol):
+    """What `Bandit.learn` takes: names of arms, and rows in blocks."""
+
+    @property
+    def arms(self) -> Sequence[str]:
+        """The names of the arms, by position."""
+
+    def blocks(self) -> Iterable[Rows]:
+        """Return the rows, in order."""
+
+
+def checked_log(policy: Policy, log: Any) -> tuple[str, ...]:
+    """Return the names of the arms of a log, if it is one that the policy can learn from."""
+    if not hasattr(log, "arms") or not callable(getattr(log, "blocks", None)):
+        raise TypeError(must_be("log", LOG_RULE, log))
+    refuse_spectator(policy, getattr(log, "has_probabilities", True))
+    return tuple(log.arms)
+
+
+def places(arms: Sequence[str], names: Sequence[Hashable]) -> list[int | None]:
+    """Return where each arm of a log is among the `names` of a bandit; whole numbers are texts in logs."""
+    texts = {str(name): k for k, name in enumerate(names) if not isinstance(name, str)}
+    texts |= {name: k for k, name in enumerate(names) if isinstance(name, str)}
+    return [texts.get(arm) for arm in arms]
+
+
+def learn_rows(policy: Policy, state: Any, counts: Floats, rows: Rows, where: Ints, coins: Floats) -> None:
+    """Fold rows into `state` and `counts`; `where` says which arm of the bandit each arm of the log is."""
+    n_arms = len(counts)
+    awake = np.zeros((len(rows.arms), n_arms), np.bool_)
+    awake[:, where] = rows.awake
+    arms = np.ascontiguousarray(where[rows.arms])
+    losses = np.ascontiguousarray(rows.losses, np.float64)
+    given = rows.probabilities
+    made = fold(policy, state, awake, arms, losses, given, coins)
+    known = given is not None
+    logged = np.ones(len(arms)) if given is None else np.ascontiguousarray(given, np.float64)
+    call_compiled(_count_rows, counts, awake, arms, losses, logged, known, made.own)
+
+
+def checked_probability(value: Any) -> float | None:
+    """Return the probability with which somebody chose an arm, if it is known."""
+    if value is None:
+        return None
+    rule = "a number above 0, at most 1, or None if it is unknown"
+    number = real("probability", value, rule, 0.0, 1.0)
+    if number < FLOOR:
+        raise ValueError(must_be("probability", rule, value))
+    return number
+
+
+def _count_rows(
+    counts: Floats, awake: Mask, arms: Ints, losses: Floats, logged: Floats, known: bool, own: Floats
+) -> None:
+    """Count rows as `policies.counts` does; of the probabilities only those of the chosen arms are known, if any.
+
+    So each estimate `w l` is for the chosen arm alone, `(w - 1)^2` estimates its variance, and squared switch gains are
+    bounded with `q(i) <= 1 - q(k)`. If no probability is known, all arms count with their mean losses.
+    """
+    for t in range(len(arms)):
+        arm, loss = arms[t], losses[t]
+        share = 1.0 / awake[t].sum()
+        weight = share / logged[t] if known else 0.0
+        for k in range(awake.shape[1]):
+            if awake[t, k]:
+                counts[k, TIMES_AWAKE] += 1.0
+                if not known:
+                    counts[k, UNLIKELY] += share
+                if counts.shape[1] > WIDTH and k != arm:
+                    counts[k, WIDTH + arm] += (loss * (1.0 - own[t]) / logged[t]) ** 2
+                    counts[arm, WIDTH + k] += (loss * own[t] / logged[t]) ** 2
+        counts[arm, CHOSEN] += 1.0
+        counts[arm, ANSWERED] += 1.0
+        counts[arm, LOSS] += loss
+        counts[arm, SQUARE] += loss * loss
+        counts[arm, UNIFORM] += weight * loss
+        counts[arm, VARIANCE] += (weight - 1.0) ** 2

@@ -96,6 +96,7 @@ BAD = {
     "right must be the name of an arm, got ''": ("tea", "", "tea"),
     "left must be the name of an arm, got ['tea']": (["tea"], "milk", "milk"),
     "right must be a string or a whole number to be added as an arm, got (1, 2)": ("tea", (1, 2), "tea"),
+    f"winner must be {WINNER_RULE}, got 'nobody'": ("new", "tea", "nobody"),
     "group must be a string or a whole number, got 1.5": ("tea", "milk", "tea", 1.5),
 }
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
-from wakeful.bandits.bradley_terry import SIDED, PairResults
+from wakeful.bandits.bradley_terry import SIDED, PairResults, fit_strengths
 from wakeful.bandits.ranking import Rank, Ranking, ranking
 
 NAMES = ["a", "b", "c", "d"]
@@ -84,6 +85,21 @@ def test_chances_add_up_and_know_sides_and_ties() -> None:
     assert 0.0 < found.tie_rate.low < found.tie_rate.value < found.tie_rate.high < 1.0
     plain = ranking(NAMES, WINS)
     assert (plain.side_effect, plain.tie_rate, plain.probability("a", "b").tie) == (None, None, 0.0)
+
+
+def test_intervals_of_chances_are_those_of_the_delta_method() -> None:
+    results = with_ties(left_bonus=15.0)
+    found, fitted = ranking(NAMES, results, level=0.9), fit_strengths(results, 4)
+
+    def logit(values: NDArray[np.float64]) -> float:
+        half = 0.5 * (values[0] - values[3] - values[4])
+        return float(half - np.log(np.exp(-half) + np.exp(values[5])))
+
+    slopes = np.array([(logit(fitted.values + h) - logit(fitted.values - h)) / 2e-5 for h in 1e-5 * np.eye(6)])
+    reach = 1.6448536269514722 * np.sqrt(slopes @ fitted.covariance @ slopes)
+    chance = found.probability("a", "d", side="right")
+    expected = [1 / (1 + np.exp(-logit(fitted.values) - x)) for x in (0.0, -reach, reach)]
+    np.testing.assert_allclose(chance[:3], expected, rtol=1e-6)
 
 
 def test_the_table_shows_ties_and_retired_arms_only_where_there_are_some() -> None:

@@ -28,7 +28,7 @@ from wakeful.worlds import (
 )
 
 SEED, LIMIT = 1, 1.2
-MATRIX_SEED, MATRICES, MATRIX_ROUNDS, MATRIX_LIMIT = 2026, 500, 100_000, 0.005
+MATRIX_SEED, MATRICES, MATRIX_ROUNDS, MATRIX_LIMIT = 2027, 500, 100_000, 0.005
 OTHERS: dict[str, wk.DuelingPolicy] = {
     "StablePair()": wk.StablePair(),
     "DoubleThompson()": wk.DoubleThompson(),

@@ -145,7 +145,7 @@ def test_a_policy_in_plain_python() -> None:
 
 
 def test_who_cannot_learn_from_others_says_so() -> None:
-    for policy in (wk.StablePair(), wk.Sparring(wk.SleepingThompson()), wk.Sparring(wk.Auto())):
+    for policy in (wk.StablePair(), wk.AutoPairs(), wk.Sparring(wk.SleepingThompson()), wk.Sparring(wk.Auto())):
         refuse_without(policy, has_probabilities=False)
     refuse_without(wk.Sparring(wk.SIExp3()), has_probabilities=True)
     with pytest.raises(ValueError, match=r"probability of the pair must be given, since Sparring\(.*StablePair"):

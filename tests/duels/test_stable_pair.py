@@ -8,7 +8,19 @@ import pytest
 import wakeful as wk
 from reference import stable_pair as literal
 from wakeful.duels.pairs import checked_pairs
-from wakeful.duels.stable_pair import LEVEL, PATIENCE, Replies, StablePair, _first, _of_circle, close_order, indices
+from wakeful.duels.stable_pair import (
+    LEVEL,
+    PATIENCE,
+    Replies,
+    StablePair,
+    _first,
+    _leader,
+    _of_circle,
+    _replies,
+    _untried,
+    close_order,
+    indices,
+)
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.regret import dueling
 from wakeful.worlds import CategoryDuels, GraphDuels, PathDuels, Preferences, StubbornPairs, UtilityDuels
@@ -140,6 +152,26 @@ def test_a_circle_of_three_is_played_as_the_literal_version_does() -> None:
     assert [law[k] for k in range(3)] == [float(k == first) for k in range(3)]
 
 
+def test_pairs_that_met_often_are_played_as_the_literal_version_does() -> None:
+    rng = np.random.default_rng(8)
+    tried = 0
+    for _ in range(600):
+        K = int(rng.integers(3, 7))
+        pairs, wins = graph(rng, K, 0.4), rng.choice([0.0, 1.0, 2.0, 20.0, 4_000.0], (K, K))
+        t = int(rng.choice([3_000, 30_000, 3_000_000]))
+        reference = literal.StablePair(K)
+        reference.w, reference.t = wins.tolist(), t - 1
+        level = LEVEL * np.log(float(t))
+        first = int(_first(wins, t, level, pairs, indices(wins, level)))
+        law = reference.law(pairs.tolist(), [k for k in range(K) if pairs[k].any()], [], 0.5)
+        assert law[first] == 1.0
+        upper = indices(wins, level)
+        replies = _replies(upper, pairs)
+        leader = _leader(wins, upper, pairs)
+        tried += int(_untried(wins, level, leader, replies.arm[leader], replies))
+    assert tried > 20  # the case is met
+
+
 def test_confidence_bounds_are_massarts() -> None:
     wins = np.array([[0.0, 30.0, 5.0], [10.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     level = LEVEL * np.log(500.0)
@@ -204,3 +236,15 @@ def test_of_a_set_it_ends_with_the_best() -> None:
     results = wk.simulate({"it": StablePair()}, UtilityDuels(6, size=3), 20_000, runs=4, checkpoints=[10_000])
     curves = results.curve("dueling", "it").mean(axis=0)
     assert curves[1] - curves[0] < 0.35 * curves[0]
+
+
+def test_the_slack_keeps_no_bad_pair() -> None:
+    """Arms 1 and 2 may meet, and 2 and 3; 3 is far stronger than both, and one of many equals."""
+    utilities = np.concatenate([[0.3, 0.1], np.linspace(10.1, 9.0, 28)])
+    pairs = np.zeros((30, 30), np.bool_)
+    pairs[2:, 2:] = ~np.eye(28, dtype=np.bool_)
+    pairs[[0, 1], [1, 2]] = pairs[[1, 2], [0, 1]] = True
+    world = Preferences(utilities[:, np.newaxis] / (utilities[:, np.newaxis] + utilities), pairs)
+    results = wk.simulate({"it": StablePair()}, world, 6_000, 6, seed=0, checkpoints=[4_000, 6_000])
+    half, full = results.curve("dueling", "it").T
+    assert ((full - half) / 2_000 < 0.06).all()  # a duel of 1 and 2 costs 0.12

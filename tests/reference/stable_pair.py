@@ -6,6 +6,7 @@ from reference.duel_policies import Counting, Pairs
 from reference.policies import Law
 
 LEVEL, CHARGE, SPARE, PATIENCE = 0.6, 2.0, 0.18, 4.0
+OFTEN, TRIALS, STUDY, AHEAD = 2000, 3, 5.0, 0.08
 
 
 class StablePair(Counting):
@@ -28,7 +29,7 @@ class StablePair(Counting):
             cost = {i: (top[i] + top[j] - 1.0) / 2.0 for i, j in reply.items()}
             n_pairs = sum(map(sum, A)) / 2.0
             slack = SPARE * n_pairs / len(reply) * math.sqrt(level * n_pairs / t)
-            best = self.first(leader, reply, cost, r, slack, t) if not chosen else reply[chosen[0]]
+            best = self.first(leader, reply, cost, r, slack, level, t) if not chosen else reply[chosen[0]]
         return {k: float(k == best) for k in S}
 
     def bound(self, i: int, j: int, level: float) -> float:
@@ -66,14 +67,20 @@ class StablePair(Counting):
 
     def first(
         self, leader: int, reply: dict[int, int], cost: dict[int, float], r: dict[tuple[int, int], float],
-        slack: float, t: int,
+        slack: float, level: float, t: int,
     ) -> int:  # fmt: skip
         K = len(self.w)
         i = leader
         for _ in range(K + 1):
-            if cost[i] <= max(CHARGE * r[i, reply[i]], slack) + 1e-12:
+            j = reply[i]
+            if cost[i] <= CHARGE * r[i, j] + 1e-12:
                 return i
-            i = reply[i]
+            if cost[i] <= slack + 1e-12:
+                k = reply[j]
+                ahead = (self.w[k][j] + 0.5) / (self.n(k, j) + 1) - (self.w[i][j] + 0.5) / (self.n(i, j) + 1)
+                few = self.n(k, j) < TRIALS or (self.n(k, j) < STUDY * level and ahead > AHEAD)
+                return j if k != i and self.n(i, j) >= OFTEN and few else i
+            i = j
         circle = [i]
         while reply[circle[-1]] != i:
             circle.append(reply[circle[-1]])

@@ -16,6 +16,7 @@ from wakeful.numerics.exponentials import log, power
 CHARGE = 2.0  # a pair is played if it can cost at most this many times its own radius
 LEVEL = 0.6  # of the confidence bounds, times log t: above 1/2, so that bounds that fail cost less than sqrt(T)
 SPARE = 0.18  # factor of the slack, the cost at which any pair may be played
+OFTEN, TRIALS, STUDY, AHEAD = 2000.0, 3.0, 5.0, 0.08  # when the slack of a pair ends: see `_untried`
 PATIENCE = 4.0  # how often the pair with the largest radius of a circle is played, times (rounds per pair)^(2/3)
 UNPLAYED = 1.5  # the index of a pair that never met: above all others
 ROUNDOFF = 1e-12  # differences below this are rounding errors
@@ -34,8 +35,8 @@ class StablePair(KeepsWins, DuelingPolicy):
 
     Its expected regret is of the order K^2 sqrt(T log T) + K^(2/3) T^(2/3) sqrt(log T) at most, against adaptive
     adversaries, without the second part if replies never go in a circle; no policy has sqrt(T) on all graphs. It fails
-    if preferences depend on what is awake (`worlds.CategoryDuels`): use `Sparring(SIExp3())` there. Ties go to the
-    lower index.
+    if preferences have no total order, even if one arm beats all others, and if they depend on what is awake
+    (`worlds.CategoryDuels`): use `AutoPairs` there. Ties go to the lower index.
 
     >>> StablePair().start(n_arms=3).wins.shape
     (3, 3)
@@ -218,10 +219,26 @@ def _first(wins: Floats, t: int, level: float, pairs: Mask, upper: Floats) -> in
     slack = SPARE * _half_partners(pairs) * math.sqrt(level * 0.5 * pairs.sum() / t)
     i = leader
     for _ in range(len(wins) + 1):
-        if _cost(replies, i) <= max(CHARGE * radii[i, replies.arm[i]], slack) + ROUNDOFF:
-            return i
-        i = replies.arm[i]
+        j = replies.arm[i]
+        if _cost(replies, i) <= max(CHARGE * radii[i, j], slack) + ROUNDOFF:
+            by_slack = _cost(replies, i) > CHARGE * radii[i, j] + ROUNDOFF
+            return j if by_slack and _untried(wins, level, i, j, replies) else i
+        i = j
     return _of_circle(wins, t, i, leader, radii, replies)
+
+
+@kernel
+def _untried(wins: Floats, level: float, i: int, j: int, replies: Replies) -> bool:
+    """Whether j must meet its reply before i and j may go on by the slack: i and j met often, j and its reply did not.
+
+    Three times is enough, more only if the reply wins clearly more often against j than i does.
+    """
+    k = replies.arm[j]
+    often, n = wins[i, j] + wins[j, i], wins[j, k] + wins[k, j]
+    if k == i or often < OFTEN:
+        return False
+    ahead = (wins[k, j] + 0.5) / (n + 1.0) - (wins[i, j] + 0.5) / (often + 1.0)
+    return bool(n < TRIALS or (n < STUDY * level and ahead > AHEAD))
 
 
 @kernel

@@ -23,6 +23,7 @@ FORMATS = (".csv", ".jsonl", ".parquet")
 MOST_VALUES = 1 << 20  # of a chunk, rows times columns: a table of many columns is read few rows at a time
 MOST_BYTES = 1 << 23  # of text of a chunk, unless one line alone has more
 MOST_ROWS_PER_BYTE = 1000  # of a Parquet file, in which a few bytes can claim any number of equal rows
+GLANCE = 64  # rows that are read before their size is looked at
 FIRST_ROWS = 1000  # of a file of JSON lines, which show its columns
 UNIT = "\x1f"  # a character that names do not have: the separator of units
 TABLE_RULE = "a data frame of pandas or polars, an Arrow table, or a mapping of column names to lists"
@@ -99,26 +100,31 @@ class CsvSource:
 
     def _all_chunks(self, reader: Any, measured: Measured, wanted: Sequence[str]) -> Iterator[Chunk]:
         """Yield the rows; blank lines are no rows, and a quoted line break is no new row."""
-        places, width = [self.names.index(name) for name in wanted], len(self.names)
+        width = len(self.names)
         size = max(1, min(CHUNK_ROWS, MOST_VALUES // max(width, 1)))
-        pick, nothing, end = itemgetter(*places), (None,) * len(places), reader.line_num
-        held: list[Any] = []
-        starts: list[int] = []
-        faults: dict[int, str] = {}
-        before = measured.bytes
-        for row in reader:
-            if len(row) == width:
-                held.append(pick(row))
-            elif row:
-                faults[len(held)] = must_be("fields", f"{width}, as many as the header has", len(row))
-                held.append(nothing)
-            if row:
-                starts.append(end + 1)
-            end = reader.line_num
-            if len(held) >= size or measured.bytes - before > MOST_BYTES:
-                yield _chunk(starts, held, wanted, faults)
-                held, starts, faults, before = [], [], {}, measured.bytes
-        yield _chunk(starts, held, wanted, faults)
+        pick = itemgetter(*[self.names.index(name) for name in wanted])
+        more = True
+        while more:
+            start, before = reader.line_num, measured.bytes
+            held: list[Any] = []
+            ends: list[int] = []
+            faults: dict[int, str] = {}
+            while more and len(held) < size and measured.bytes - before < MOST_BYTES:
+                line = reader.line_num
+                for row in islice(reader, min(GLANCE, size - len(held))):
+                    if len(row) == width:
+                        held.append(pick(row))
+                        ends.append(reader.line_num)
+                    elif row:
+                        faults[len(held)] = must_be("fields", f"{width}, as many as the header has", len(row))
+                        held.append((None,) * len(wanted))
+                        ends.append(reader.line_num)
+                    elif ends:
+                        ends[-1] = reader.line_num
+                    else:
+                        start = reader.line_num
+                more = reader.line_num > line
+            yield _chunk([start + 1, *(end + 1 for end in ends[:-1])][: len(held)], held, wanted, faults)
 
 
 class JsonSource:

@@ -101,6 +101,15 @@ class Streamed:
         return self._table.__arrow_c_stream__(schema)
 
 
+def test_lines_are_counted_through_blank_ones_and_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeful.logs.sources.CHUNK_ROWS", 2)
+    rows = ["", "awake,arm,loss,note", "", "a|b,a,0,x", "", "", 'a|b,b,1,"1\n\n2"', "a|b,b,1,x", "", "a|b,a,0.5,", ""]
+    assert arrays(Log.read(written(tmp_path, "\n".join(rows))))["lines"] == [4, 7, 10, 12]
+    crlf = tmp_path / "crlf.csv"
+    crlf.write_bytes("\r\n".join(rows).encode())
+    assert arrays(Log.read(crlf))["lines"] == [4, 7, 10, 12]
+
+
 def test_numbers_are_names_too_and_sorted_as_numbers() -> None:
     frame = pd.DataFrame({"awake": [[10, 9], [9, 10, 2]], "arm": [9, 2], "reward": [True, False]})
     log = Log(frame)

@@ -106,25 +106,28 @@ class CsvSource:
         more = True
         while more:
             start, before = reader.line_num, measured.bytes
-            held: list[Any] = []
+            columns: list[list[Any]] = [[] for _ in wanted]
             ends: list[int] = []
             faults: dict[int, str] = {}
-            while more and len(held) < size and measured.bytes - before < MOST_BYTES:
-                line = reader.line_num
-                for row in islice(reader, min(GLANCE, size - len(held))):
+            while more and len(ends) < size and measured.bytes - before < MOST_BYTES:
+                line, held = reader.line_num, []
+                for row in islice(reader, min(GLANCE, size - len(ends))):
                     if len(row) == width:
                         held.append(pick(row))
                         ends.append(reader.line_num)
                     elif row:
-                        faults[len(held)] = must_be("fields", f"{width}, as many as the header has", len(row))
+                        faults[len(ends)] = must_be("fields", f"{width}, as many as the header has", len(row))
                         held.append((None,) * len(wanted))
                         ends.append(reader.line_num)
                     elif ends:
                         ends[-1] = reader.line_num
                     else:
                         start = reader.line_num
+                for column, values in zip(columns, zip(*held, strict=True), strict=bool(held)):
+                    column.extend(values)
                 more = reader.line_num > line
-            yield _chunk([start + 1, *(end + 1 for end in ends[:-1])][: len(held)], held, wanted, faults)
+            starts = np.array([start, *ends[:-1]][: len(ends)], np.int64) + 1
+            yield Chunk(starts, dict(zip(wanted, columns, strict=True)), faults)
 
 
 class JsonSource:

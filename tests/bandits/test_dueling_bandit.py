@@ -520,9 +520,10 @@ def test_places_are_drawn_evenly_and_learned_from_by_role() -> None:
     assert one.left == other.right == one.in_order[0]
     assert one.right == other.left == one.in_order[1]
     assert one.probability == math.prod(one.probabilities) / 2
-    for bandit, duel, winner in ((left, one, "left"), (right, other, "right")):
+    for bandit, duel, winners in ((left, one, ("left", "left", "right")), (right, other, ("right", "right", "left"))):
         bandit.admit(duel)
-        bandit.update(duel, winner=winner)
+        for winner in winners:
+            bandit.update(duel, winner=winner)
     assert all(np.array_equal(a, b) for a, b in zip(left.state, right.state, strict=True))
     assert left.ranking().side_effect.value > 0.0  # type: ignore[union-attr]
     assert right.ranking().side_effect.value < 0.0  # type: ignore[union-attr]

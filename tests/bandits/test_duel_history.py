@@ -41,16 +41,16 @@ def test_many_results_are_learned_as_one_by_one() -> None:
 def test_new_arms_are_added_all_at_once_or_refused() -> None:
     bandit = arena(arms=["a"])
     bandit.choose()
-    learned = bandit.learn(ROWS)
+    learned = bandit.learn(ROWS, unknown_arms="add")
     assert learned.added == ("b", "c")
     assert bandit.arms == ("a", "b", "c")
     assert bandit.state.wins.shape == (3, 3)
     bandit.update(bandit.choose(["b", "c"], distinct=True), winner="left")
     before = bandit.to_bytes()
     with pytest.raises(ValueError, match="row 1 of results: right must be among the arms 'a', 'b', 'c', got 'd'"):
-        bandit.learn([("a", "d", "a")], unknown_arms="refuse")
+        bandit.learn([("a", "d", "a")])
     assert unchanged(bandit, before)
-    assert bandit.learn([("a", "d", "a")], unknown_arms="refuse", on_error="skip").skipped[0].line == 1
+    assert bandit.learn([("a", "d", "a")], on_error="skip").skipped[0].line == 1
     assert unchanged(bandit, before)
 
 
@@ -61,7 +61,7 @@ def test_a_bad_row_changes_nothing_and_skipping_reports_it() -> None:
     with pytest.raises(ValueError, match="row 21 of results: winner must be the name of the left or the right arm"):
         bandit.learn(rows)
     assert unchanged(bandit, before)
-    learned = bandit.learn(rows, on_error="skip")
+    learned = bandit.learn(rows, on_error="skip", unknown_arms="add")
     assert (learned.duels, [problem.line for problem in learned.skipped]) == (20, [21, 22])
     assert bandit.arms == ("a", "b", "c")
 
@@ -70,7 +70,7 @@ def test_results_of_too_many_arms_are_refused_before_memory_is_taken() -> None:
     bandit = arena()
     rows = [(f"x{n}", f"y{n}", "left" if n % 2 else "right") for n in range(20_000)]
     with pytest.raises(ValueError, match="results must be of few enough arms for a state of at most"):
-        bandit.learn(rows)
+        bandit.learn(rows, unknown_arms="add")
     assert bandit.arms == ("a", "b", "c")
 
 
@@ -170,7 +170,7 @@ def test_an_arena_saved_without_counts_still_has_its_ranking() -> None:
 
 
 def test_wrong_options_of_learn() -> None:
-    with pytest.raises(ValueError, match="unknown_arms must be one of 'add', 'refuse', got 'ad'"):
+    with pytest.raises(ValueError, match="unknown_arms must be one of 'refuse', 'add', got 'ad'"):
         arena().learn(ROWS, unknown_arms="ad")
     with pytest.raises(ValueError, match="on_error must be one of 'raise', 'skip', got 'pass'"):
         arena().learn(ROWS, on_error="pass")

@@ -108,7 +108,9 @@ class DuelHistory(Learner[DuelingPolicy]):
         with self._lock:
             self._take(self._read(ResultColumns(dict(values), [1], "", False), add=False, skip=False), kind)
 
-    def learn(self, results: Any, *, sides: bool = True, unknown_arms: str = "add", on_error: str = "raise") -> Learned:
+    def learn(
+        self, results: Any, *, sides: bool = True, unknown_arms: str = "refuse", on_error: str = "raise"
+    ) -> Learned:
         """Learn from the results of many duels that somebody else arranged, in the order in which they are given.
 
         Parameters:
@@ -116,10 +118,10 @@ class DuelHistory(Learner[DuelingPolicy]):
                 right, winner) or mappings, or the path of a CSV file; columns left, right, winner, and if there are:
                 group, probability and awake (see `record`; names joined by `|`, or lists); others are ignored
             sides: whether left and right are sides that might matter; False if the order of the names says nothing
-            unknown_arms: `"add"` them, or `"refuse"` their rows
+            unknown_arms: `"refuse"` rows with an arm that this bandit does not have, or `"add"` such arms
             on_error: `"raise"` at the first bad row, which changes nothing, or `"skip"` bad rows and list them
         """
-        one_of("unknown_arms", unknown_arms, ("add", "refuse"))
+        one_of("unknown_arms", unknown_arms, ("refuse", "add"))
         one_of("on_error", on_error, ("raise", "skip"))
         kind = _kind(sides)
         columns = read_columns(results)  # before the lock: it may run code of the caller's

@@ -39,7 +39,11 @@ class Learned(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in a sentence."""
-        return f"Learned {self.duels:,} duels; skipped {len(self.skipped):,} rows; added {len(self.added):,} arms."
+        duels, rows, arms = (
+            f"{n:,} {what}{'s' * (n != 1)}"
+            for n, what in ((self.duels, "duel"), (len(self.skipped), "row"), (len(self.added), "arm"))
+        )
+        return f"Learned {duels}; skipped {rows}; added {arms}."
 
 
 class ResultColumns(NamedTuple):

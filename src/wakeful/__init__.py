@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from wakeful.checks.policy import check_policy
     from wakeful.lab.results import Results
     from wakeful.lab.simulate import SimulationError, simulate
+    from wakeful.lab.world_results import WorldResults
     from wakeful.logs.evaluate import evaluate
     from wakeful.logs.evaluation import Evaluation
     from wakeful.logs.log import Log
@@ -77,6 +78,7 @@ __all__ = [
     "StablePair",
     "Uniform",
     "UniformPairs",
+    "WorldResults",
     "check_dueling_policy",
     "check_policy",
     "check_world",
@@ -96,6 +98,7 @@ _LATER = {
     "Log": "logs.log",
     "Results": "lab.results",
     "SimulationError": "lab.simulate",
+    "WorldResults": "lab.world_results",
     "check_dueling_policy": "checks.dueling_policy",
     "check_policy": "checks.policy",
     "check_world": "worlds.checks",

@@ -1,5 +1,7 @@
 """AutoPairs finds out which world it is in, and is near the best policy of each."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -25,15 +27,34 @@ WORLDS: list[tuple[DuelWorld, str]] = [
 ]
 
 
-def played(world: DuelWorld, seed: int) -> tuple[float, dict[str, float]]:
-    """Return the regret of `ROUNDS` rounds and what is believed after them."""
+NEAR_TIES = [  # one arm beats all others, one of them hardly ever; a duel of these two costs much
+    [[0.5, 0.495, 0.34], [0.505, 0.5, 0.84], [0.66, 0.16, 0.5]],
+    [[0.5, 0.92, 0.79, 0.51], [0.08, 0.5, 0.05, 0.3], [0.21, 0.95, 0.5, 0.93], [0.49, 0.7, 0.07, 0.5]],
+    [[0.5, 0.81, 0.23, 0.0], [0.19, 0.5, 0.94, 0.49], [0.77, 0.06, 0.5, 0.35], [1.0, 0.51, 0.65, 0.5]],
+]
+
+
+def regrets(world: DuelWorld, seed: int) -> tuple[Any, dict[str, float]]:
+    """Return the regret of each of `ROUNDS` rounds and what is believed after them."""
     policy, K = wk.AutoPairs(), world.n_arms
     state, block = policy.start(K), next(world.blocks(np.random.default_rng(seed), ROUNDS))
     choices = np.zeros((ROUNDS, 2), np.int64)
     fields, pick = policy.fields(state, K), empty_pick(2, K)
     step(policy, "play", state, K)(*block, np.random.default_rng(seed + 100), choices, pick, fields)
     pairs, preferences = block.pair_sets[block.which], block.preferences[block.law]
-    return wk.regret.dueling(choices, pairs, preferences).value, policy.beliefs(state)
+    return wk.regret.dueling(choices, pairs, preferences).per_round, policy.beliefs(state)
+
+
+def played(world: DuelWorld, seed: int) -> tuple[float, dict[str, float]]:
+    """Return the regret of `ROUNDS` rounds and what is believed after them."""
+    costs, beliefs = regrets(world, seed)
+    return float(costs.sum()), beliefs
+
+
+@pytest.mark.parametrize("matrix", NEAR_TIES, ids=["three", "four", "another four"])
+def test_a_rival_that_cannot_be_told_apart_costs_little(matrix: list[list[float]]) -> None:
+    later = [regrets(Preferences(matrix, "all"), seed)[0][ROUNDS // 2 :].mean() for seed in range(6)]
+    assert max(later) < 0.005
 
 
 @pytest.mark.parametrize(("world", "expected"), WORLDS, ids=lambda value: repr(value)[:20])

@@ -108,11 +108,18 @@ class AutoPairs(Counting):
         if len(self.sets) < 2:
             weight["per set"] = 0.0
         laws = {
-            "one strength": self.pooled.law(S) if chosen else self.first(A, S),
+            "one strength": self.second(A, S, chosen[0]) if chosen else self.first(A, S),
             "free": self.free(A, S, chosen),
             "per set": self.sets.get(here, Normal(K)).law(S),
         }
         return {k: sum(weight[n] * laws[n][k] for n in NAMES) / sum(weight.values()) for k in S}
+
+    def second(self, A: Pairs, S: list[int], j: int) -> Law:
+        evidence = self.pooled.evidence(S)
+        if A[j][j] and all(A[k][k] for k in S):
+            counted = self.alone_or_tested(A, S, j)
+            evidence = {k: e if k == j else max(e, counted[k]) for k, e in evidence.items()}
+        return softmin(evidence, SHARP)
 
     def first(self, A: Pairs, S: list[int]) -> Law:
         normal = self.pooled

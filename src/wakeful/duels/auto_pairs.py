@@ -11,6 +11,7 @@ from wakeful.duels.replies import (
     HALF_WIN,
     SURE,
     lead_evidence,
+    raise_to_counts,
     reply_evidence,
 )
 from wakeful.duels.strengths import (
@@ -198,6 +199,7 @@ def _strongest(strengths: Floats, awake: Ints) -> int:
 def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, p: Floats) -> None:
     """Write the law of one strength per arm: who may be the strongest to draw from.
 
+    Where arms may meet themselves, counts alone can show that a second arm is not worth a duel, whatever strengths say.
     Once it is settled that the strongest arm and its reply are best replies to each other, who else might be strongest
     does not matter. A first arm may not be able to meet the strongest one. Where more can be learned about the two from
     its reply and that one's best reply, the reply is played in its place.
@@ -207,6 +209,8 @@ def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, p:
     for k in awake:
         p[k] = 0.0 if k == best else weaker(mean[best] - mean[k], difference_variance(covariance, k, best))
     if chosen.size > 0:
+        if awake.size <= MANY:
+            raise_to_counts(state.wins, pairs, awake, chosen[0], p)
         _sharpened(awake, SHARPNESS, p)
         return
     replies = _strongest_partners(mean, pairs, awake)

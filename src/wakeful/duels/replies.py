@@ -152,3 +152,14 @@ def reply_evidence(wins: Floats, pairs: Mask, awake: Ints, j: int, p: Floats) ->
             best = k
     for k in awake:
         p[k] = no_better(wins, k, best, j)
+
+
+@kernel
+def raise_to_counts(wins: Floats, pairs: Mask, awake: Ints, j: int, p: Floats) -> None:
+    """Raise the evidence in `p` against arms meeting j to that of counts alone, where all may meet themselves."""
+    if pairs[j, j] and meet_themselves(pairs, awake):
+        counted = np.zeros(p.size)
+        reply_evidence(wins, pairs, awake, j, counted)
+        for k in awake:
+            if k != j:
+                p[k] = max(p[k], counted[k])

@@ -1,6 +1,5 @@
 """Simulations in several worlds: each as if it were alone, with one summary, one figure and one file."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -85,25 +84,7 @@ def test_a_world_that_does_not_fit_is_refused_before_any_work(worlds: Any) -> No
     assert not done
 
 
-class Client:
-    """What a client of Dask is to us."""
-
-    def __init__(self) -> None:
-        self.pools: list[ThreadPoolExecutor] = []
-
-    def submit(self, *arguments: Any) -> None:
-        raise AssertionError("its futures are of another kind")
-
-    def get_executor(self) -> ThreadPoolExecutor:
-        self.pools.append(ThreadPoolExecutor(1))
-        return self.pools[-1]
-
-
-def test_a_client_of_dask_brings_its_executor_and_others_are_refused() -> None:
-    client = Client()
-    found = wk.simulate(wk.Uniform(), Stochastic(3), rounds=6, runs=1, executor=client)
-    assert len(client.pools) == 1
-    assert found.summary()[0].mean == wk.simulate(wk.Uniform(), Stochastic(3), rounds=6, runs=1).summary()[0].mean
+def test_what_is_no_executor_is_refused() -> None:
     with pytest.raises(
         TypeError, match=r"executor must be a concurrent\.futures\.Executor, or a Client of Dask, got 4"
     ):

@@ -254,7 +254,7 @@ def _columns(kind: Any, level: float) -> tuple[Column, ...]:
         "mean_loss": ("mean loss", _decimals),
         "low": (f"{_percent(level)} from", _decimals),
         "high": ("to", _decimals),
-        "probability": ("probability", _share),
+        "probability": ("share now" if kind is ArmReport else "probability", _share),
         "probability_now": ("now", _share),
         "retired": ("", lambda gone: "retired" if gone else ""),
     }

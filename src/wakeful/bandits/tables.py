@@ -37,6 +37,7 @@ CSS = """\
 @media (max-width: 40rem) {
   .wakeful { font-size: 13px; padding: 0 .35rem; }
   .wakeful th, .wakeful td { padding: .3rem .25rem; }
+  .wakeful th { white-space: normal; vertical-align: bottom; }
   .wakeful .minor { display: none; }
 }
 """

@@ -222,7 +222,10 @@ class Amnesiac(wk.DuelingBandit):
 
     def _record(self) -> dict[str, Any]:
         record = super()._record()
-        return {**record, "arrays": {name: np.zeros_like(array) for name, array in record["arrays"].items()}}
+        forgotten = {
+            name: np.zeros_like(array) for name, array in record["arrays"].items() if name in self.state._fields
+        }
+        return {**record, "arrays": {**record["arrays"], **forgotten}}
 
 
 def test_a_bandit_that_saves_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ from wakeful.lab.relation_diagram import Arrow, relation_diagram
 from wakeful.lab.results import Results, growth_exponent
 from wakeful.paper import report
 from wakeful.paper.experiments import (
+    AUTO,
+    AUTO_PAIRS,
     EXP3G,
     IX,
     PER_SET,
@@ -81,7 +83,7 @@ def test_the_power_of_a_square_root_is_a_half() -> None:
 
 
 OF_THE_PAPER = (SI, UCB, EXP3G, SP_SI, SP_UCB)
-OF_OURS = (IX, PER_SET, SB, SP_IX, STABLE)
+OF_OURS = (IX, AUTO, PER_SET, SB, SP_IX, STABLE, AUTO_PAIRS)
 
 
 @pytest.mark.parametrize("night", [False, True])

@@ -8,6 +8,7 @@ from wakeful.numerics.compile import kernel
 
 HALF_WIN = 0.5  # added to the wins of both sides of a pair
 EQUAL_EVIDENCE = 1e-9  # nats: evidence that differs by less is equal
+NEARLY_ONE = 1.0 - 1e-12  # no arm is taken to win more often, however many duels it has won
 SURE = 50.0  # nats: the most evidence that a pair can have for being stable
 
 
@@ -16,7 +17,7 @@ def chance(wins: Floats, i: int, j: int) -> float:
     """Return the estimated probability that i beats j; 1/2 against itself."""
     if i == j:
         return 0.5
-    return float((wins[i, j] + HALF_WIN) / (wins[i, j] + wins[j, i] + 2.0 * HALF_WIN))
+    return float(min((wins[i, j] + HALF_WIN) / (wins[i, j] + wins[j, i] + 2.0 * HALF_WIN), NEARLY_ONE))
 
 
 @kernel

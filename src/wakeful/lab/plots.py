@@ -31,7 +31,7 @@ BOUND_DASHES: tuple[Any, ...] = ((0, (4, 3)), (0, (1, 2)), (0, (4, 2, 1, 2)))
 # The place in both of a policy whose name, in small letters and digits, is known: the same in every figure.
 PLACES = {"siexp3paper": 1, "spsiexp3paper": 1, "sucb": 2, "spucb": 2, "sexp3": 3}  # as the paper has them
 OUR_PLACES = {"siexp3": 0, "sparringsiexp3": 0, "auto": 4, "sbexp3": 5, "uniform": 6}
-OUR_PLACES |= {"persetsleepingucb": 7, "stablepair": 7}
+OUR_PLACES |= {"autopairs": 4, "persetsleepingucb": 7, "stablepair": 7}
 PLACES |= OUR_PLACES  # in darker colours than the paper's, and drawn thicker
 THIN, THICK = 1.5, 2.1
 PAGE, INK, FAINT, RED = "#FFFFFF", "#000000", "#DDDDDD", "#B3261E"

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_SHOWN = 1000  # characters of a wrong value in an error: a whole table is no sentence
 LONGEST_NAME = 100  # characters; no suggestion is sought for a longer name, since comparing takes seconds
 
 
 def must_be(name: str, rule: str, value: object) -> str:
     """Return the error text for a wrong value: "{name} must be {rule}, got {value!r}"."""
-    return f"{name} must be {rule}, got {value!r}"
+    shown = repr(value)
+    if len(shown) > LONGEST_SHOWN:
+        shown = f"{shown[:LONGEST_SHOWN]}... ({len(shown):,} characters)"
+    return f"{name} must be {rule}, got {shown}"
 
 
 def require(holds: object, sentence: str) -> None:

@@ -9,7 +9,9 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -446,3 +448,17 @@ def test_feedback_takes_the_dictionary_of_a_decision() -> None:
     )
     with pytest.raises(ValueError, match="decision must be a record of arm, probability"):
         other.update({"arm": "a"}, loss=0.5)
+
+
+def test_a_bad_seed_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
+    bandit = wk.Bandit(wk.Uniform(), 2, seed=0)
+    bandit.save(tmp_path / "saved")
+    for read in (partial(wk.Bandit.load, tmp_path / "saved"), partial(wk.Bandit.from_bytes, bandit.to_bytes())):
+        with pytest.raises(ValueError, match=r"^seed must be a whole number from 0"):
+            read(seed=-1)
+
+
+def test_an_error_is_a_sentence_however_large_what_it_complains_of() -> None:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        wk.Bandit(wk.Uniform(), 2, seed=0).learn({"awake": ["a|b"] * 10**5})  # type: ignore[arg-type]
+    assert len(str(raised.value)) < 1_500

@@ -126,3 +126,14 @@ def test_switch_gains_have_names_and_errors(bandit: wk.Bandit) -> None:
         gains.between("tea", "te")
     with pytest.raises(ValueError, match="array must be the whole one"):
         part.table()
+
+
+def test_losses_that_were_all_the_same_prove_nothing() -> None:
+    bandit = wk.Bandit(wk.Uniform(), 2, seed=0)
+    reaches = []
+    for rounds in (1, 99):
+        for _ in range(rounds):
+            bandit.update(bandit.choose(), reward=0)
+        gain = bandit.report().gain
+        reaches.append(gain.high - gain.low)
+    assert reaches[0] == 2.0 > reaches[1] > 0.01

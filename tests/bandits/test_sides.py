@@ -43,3 +43,11 @@ def test_the_side_effect_is_saved_with_the_results() -> None:
     assert found is not None
     assert found.value > 0.5
     assert wk.DuelingBandit.from_bytes(bandit.to_bytes()).ranking().side_effect == found
+
+
+def test_the_record_of_a_duel_gets_its_feedback() -> None:
+    arenas = [wk.DuelingBandit(wk.UniformPairs(), 4, seed=3) for _ in range(2)]
+    duels = [arena.choose(distinct=True) for arena in arenas]
+    arenas[0].update(duels[0], winner="left")
+    arenas[1].update(duels[1].to_dict(), winner="left")
+    assert arenas[0].to_bytes() == arenas[1].to_bytes()

@@ -241,3 +241,18 @@ def test_progress_is_told_and_ends_at_the_last_row() -> None:
     evaluate(uniform_log(20_000), Uniform(), progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (20_000, 20_000)
     assert len(told) > 1
+
+
+def test_a_log_whose_probabilities_are_not_those_of_its_choices_says_nothing() -> None:
+    rows = 2_000
+    choices: dict[str, Any] = {
+        "awake": ["a|b"] * rows,
+        "arm": ["a", "b"] * (rows // 2),
+        "loss": [0.2, 0.8] * (rows // 2),
+    }
+    (row,) = evaluate(Log({**choices, "probability": [0.25] * rows}), Uniform())
+    assert (row.low, row.high) == (0.0, 1.0)
+    assert "wrong probabilities: weights average 2.00" in row.warning
+    (right,) = evaluate(Log({**choices, "probability": [0.5] * rows}), Uniform())
+    assert 0.0 < right.low < 0.5 < right.high < 1.0
+    assert not right.warning

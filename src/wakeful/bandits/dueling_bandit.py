@@ -172,14 +172,16 @@ class DuelingBandit(DuelHistory):
         if answer != FINE:
             raise ValueError(refusal(duel, answer))
 
-    def update(self, duel: Duel, *, winner: Any) -> None:
+    def update(self, duel: Duel | dict[str, Any], *, winner: Any) -> None:
         """Learn who won.
 
         Parameters:
-            duel: what `choose` returned
+            duel: what `choose` returned, or the dictionary of it that `to_dict` returned
             winner: the name of the arm, `"left"`, `"right"` or `"tie"`, or the left arm's share of the win as a float
                 in [0, 1], 0.5 being a tie; of more than two arms, the name
         """
+        if isinstance(duel, dict):
+            duel = Duel.from_dict(duel)
         with self._lock:
             shares = shares_of(duel, winner)
             size = len(shares)

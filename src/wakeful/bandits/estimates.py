@@ -62,7 +62,8 @@ class Gain(NamedTuple):
 def gain_over_uniform(counts: Floats, z: float) -> Gain:
     """Return the gain over uniform play, a round: `policies.counts` has the estimate.
 
-    The interval adds the spread of the weighted losses and, for arms that were unlikely, that of their means.
+    The interval adds the spread of the weighted losses and, for arms that were unlikely, that of their means; and
+    `z^2 / 2n`, as Wilson's does: losses that were all the same so far are no proof that they always are.
     """
     answered, losses, squares = counts[:, ANSWERED], counts[:, LOSS], counts[:, SQUARE]
     n = float(answered.sum())
@@ -75,7 +76,7 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
     uniform = float(counts[:, UNIFORM].sum()) / n + float(unlikely @ means)
     weighted = math.sqrt(float(counts[:, VARIANCE] @ second)) / n
     modelled = math.sqrt(float(unlikely**2 @ errors**2))
-    loss, reach = float(losses.sum()) / n, z * (weighted + modelled)
+    loss, reach = float(losses.sum()) / n, z * (weighted + modelled) + z * z / (2.0 * n)
     gain = uniform - loss
     return Gain(loss, uniform, Interval(gain, max(gain - reach, -1.0), min(gain + reach, 1.0)))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from wakeful import files
 from wakeful.bandits.arms import Arms, new_name
-from wakeful.bandits.random_stream import SAVED, Seed, Stream
+from wakeful.bandits.random_stream import SAVED, Seed, Stream, checked_seed
 from wakeful.inputs import must_be, real, whole
 from wakeful.limits import MAX_BYTES, at_most, claim, state_bytes
 from wakeful.policies.spec import Recipe, full_name
@@ -141,6 +141,7 @@ class Learner(ABC, Generic[Kind]):
     @classmethod
     def from_bytes(cls, data: bytes, max_bytes: int = MAX_BYTES, seed: Seed = SAVED) -> Self:
         """Return what `to_bytes` described, as `load` does of a file."""
+        _refuse_bad_seed(seed)
         return files.decode(data, cls.kind, partial(cls._built, seed), max_bytes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -161,6 +162,7 @@ class Learner(ABC, Generic[Kind]):
             max_bytes: a file that would take more memory is refused before it is unpacked
             seed: of a new random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
         """
+        _refuse_bad_seed(seed)
         return files.read(path, cls.kind, partial(cls._built, seed), max_bytes)
 
     def __repr__(self) -> str:
@@ -251,6 +253,12 @@ class Learner(ABC, Generic[Kind]):
     @abstractmethod
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's."""
+
+
+def _refuse_bad_seed(seed: Seed) -> None:
+    """Raise for what is no seed, before a file is read: it is not the file that is wrong."""
+    if seed is not SAVED:
+        checked_seed(seed)
 
 
 def copied(state: Any) -> Any:

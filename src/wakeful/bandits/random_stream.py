@@ -20,7 +20,7 @@ class Stream:
     _left: Iterator[float]
 
     def __init__(self, seed: Seed) -> None:
-        self._bits = np.random.PCG64(_checked_seed(seed))
+        self._bits = np.random.PCG64(checked_seed(seed))
         self._generator = np.random.Generator(self._bits)
         self._refill()
 
@@ -58,7 +58,7 @@ class Stream:
         self._left = iter(block)
 
 
-def _checked_seed(seed: Any) -> Any:
+def checked_seed(seed: Any) -> Any:
     """Return a seed of an accepted type."""
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return seed

@@ -8,6 +8,9 @@ from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, one_of
 
 ROLES = ("awake", "arm", "probability", "loss", "reward", "time", "id")
 NEEDED = "awake, arm, and one of loss and reward"
+OTHER_NAMES = frozenset(
+    {"prob", "propensity", "propensity_score", "pscore", "action_prob"}
+)  # of probabilities elsewhere
 SIMILAR = 0.8  # how alike a column must be to 'probability' for it to be taken for a misspelling
 MOST_SHOWN = 20  # columns in an error
 MOST_COMPARED = 1000  # columns that are looked at for a suggestion
@@ -73,14 +76,16 @@ def _is_it(roles: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _refuse_misspelt(names: Sequence[str]) -> None:
-    """Raise if a column is called almost 'probability': to ignore it silently would be a trap."""
+    """Raise if a column is called almost, or elsewhere, 'probability': to ignore it silently would be a trap."""
     short = [name for name in names[:MOST_COMPARED] if len(name) <= LONGEST_NAME]
-    close = difflib.get_close_matches("probability", [name.lower().strip() for name in short], 1, SIMILAR)
+    lower = [name.lower().strip() for name in short]
+    close = [name for name in lower if name in OTHER_NAMES]
+    close += difflib.get_close_matches("probability", lower, 1, SIMILAR)
     if close:
         like = next(name for name in short if name.lower().strip() == close[0])
         use, leave = {"probability": like}, {"probability": None}
         hint = f" (did you mean 'probability'? columns={use} uses it, columns={leave} does not)"
-        raise ValueError(must_be("columns", "without one that is almost called 'probability'", like) + hint)
+        raise ValueError(must_be("columns", "without one that may be the 'probability'", like) + hint)
 
 
 def shown(names: Sequence[str]) -> Any:

@@ -125,6 +125,8 @@ class Sums:
         else:
             reach = _quantile(level, self.effective) * self._error(estimator, value)
             low, high = value - reach, value + reach
+        if low > high:  # no mean loss fits: the logged probabilities are not those of the choices
+            return 0.0, 1.0
         inside = min(max(value, 0.0), 1.0)  # an estimate may leave the interval, and even [0, 1]
         return max(min(low, inside), 0.0), min(max(high, inside), 1.0)
 

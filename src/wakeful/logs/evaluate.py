@@ -143,7 +143,10 @@ def _warnings(sums: Sums, estimator: str, wanted: Floats, played: Floats, arms: 
         )
     elif estimator not in {"direct", "replay"} and _is_off(sums):
         mean = sums.weights / sums.rows
-        found.append(f"little overlap: weights average {mean:.2f}, not 1, so it wants arms that the log does not play")
+        why = "little overlap: {}, so it wants arms that the log does not play"
+        if mean > 1.0:
+            why = "wrong probabilities: {}, so those of the log are smaller than those that chose"
+        found.append(why.format(f"weights average {mean:.2f}, not 1"))
     if sums.rows < FEW_ROUNDS:
         found.append(f"too few rounds: {sums.rows}")
     elif estimator != "direct" and sums.effective < FEW_EFFECTIVE:

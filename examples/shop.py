@@ -1,6 +1,7 @@
-"""A shop shows one product to each visitor, of those in stock. Run it once a day: `python examples/shop.py FOLDER`.
+"""A shop shows one product to each visitor, of those in stock. `python examples/shop.py FOLDER` plays a week.
 
-Everything it must remember is in a folder: the bandit, the decisions whose clicks are not known yet, and a log.
+It can be stopped after each day; use a new folder for another week, since ids of visitors repeat. Everything it must
+remember is in the folder: the bandit, the decisions whose clicks are not known yet, and a log.
 """
 
 import csv

@@ -1,0 +1,30 @@
+"""`Refused`: why a request was not carried out, as a code, a sentence and the field that was wrong."""
+
+STATUS = {  # HTTP's number for every code
+    "bad_request": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "conflict": 409,
+    "too_large": 413,
+    "invalid": 422,
+    "too_many": 429,
+    "failed": 500,
+    "unavailable": 503,
+}
+
+
+class Refused(Exception):  # noqa: N818 (a request that is refused is no error of the service)
+    """A request that changes nothing: `code` is one of `STATUS`, `message` one sentence, `field` what was wrong."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+    @property
+    def status(self) -> int:
+        """The number that HTTP has for it."""
+        return STATUS[self.code]

@@ -4,15 +4,15 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-MOST_ARMS = 2_000  # of one bandit
-LONGEST_NAME = 200  # characters: of a bandit, an arm, a group
+MOST_SERVED_ARMS = 2_000  # of one bandit
+LONGEST_SERVED_NAME = 200  # characters: of a bandit, an arm, a group
 LONGEST_ID = 200  # characters of a decision's id
 MOST_ITEMS = 1_000  # decisions or feedbacks in one request
 
-Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_SERVED_NAME)]
 Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Names = Annotated[list[Name], Meta(min_length=1, max_length=MOST_ARMS)]
+Names = Annotated[list[Name], Meta(min_length=1, max_length=MOST_SERVED_ARMS)]
 Seconds = Annotated[float, Meta(gt=0, le=1e10)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 

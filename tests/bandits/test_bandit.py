@@ -40,6 +40,7 @@ from wakeful import (
 )
 from wakeful.bandits.arms import Arms
 from wakeful.bandits.random_stream import BLOCK, Stream
+from wakeful.policies.policy import compiled
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -675,6 +676,22 @@ def test_sets_that_were_said_before_and_the_latest_decision_take_the_short_way(
 def test_losses_of_ordinary_kinds_take_the_short_way(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     bandit, other = trained(SIExp3()), trained(SIExp3())
     other.update(other.choose(), loss=float(loss))
-    monkeypatch.setattr("wakeful.bandits.bandit._loss", None)  # the long way, with its checks of abstract types
+    monkeypatch.setattr("wakeful.bandits.bandit.loss_of", None)  # the long way, with its checks of abstract types
     bandit.update(bandit.choose(), loss=loss)
     assert everything(bandit) == everything(other)
+
+
+def test_what_learns_is_compiled_at_the_first_feedback(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noted(policy: Policy, entry: str, state: Any, n_arms: int) -> Any:
+        asked.append(entry)
+        return compiled(policy, entry, state, n_arms)
+
+    monkeypatch.setattr("wakeful.bandits.bandit.compiled", noted)
+    bandit = Bandit(SIExp3(), DRINKS, seed=1)
+    decisions = [bandit.choose() for _ in range(3)]
+    assert asked == ["choose"]
+    for decision in decisions:
+        bandit.update(decision, loss=0.5)
+    assert asked == ["choose", "update"]

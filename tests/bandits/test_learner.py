@@ -9,15 +9,19 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import wakeful as wk
+from wakeful.bandits.learner import copied
+from wakeful.duels.kernels import DuelKernels
+from wakeful.duels.win_counts import pair_learn
 
 NAMES = ["a", "b", "c", "d"]
 Learner = wk.Bandit | wk.DuelingBandit
@@ -158,6 +162,53 @@ def test_a_proposal_changes_nothing_and_choosing_is_proposing_and_admitting() ->
         copy_.admit(proposal)
         assert [a.tobytes() for a in copy_.state] == [a.tobytes() for a in live.state]
         assert copy_.rounds == live.rounds
+
+
+class WinsAlone(NamedTuple):
+    """Who beat whom, without a clock."""
+
+    wins: Any
+
+
+@dataclass(frozen=True)
+class Unclocked(wk.DuelingPolicy):
+    """Equal probabilities; no decision is counted."""
+
+    def start(self, n_arms: int, size: int = 2) -> WinsAlone:
+        """No wins."""
+        return WinsAlone(np.zeros((n_arms, n_arms)))
+
+    @property
+    def kernels(self) -> DuelKernels:
+        """Two kernels, and nothing to remember."""
+        return DuelKernels(_even, pair_learn)
+
+
+def _even(parameters: Any, state: Any, pairs: Any, awake: Any, chosen: Any, coin: float, p: Any) -> None:
+    """Write equal probabilities."""
+    for k in awake:
+        p[k] = 1.0 / awake.size
+
+
+def test_a_proposal_copies_the_state_only_if_choosing_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[str] = []
+
+    def noted(state: Any) -> Any:
+        copies.append(type(state).__name__)
+        return copied(state)
+
+    for module in ("bandit", "dueling_bandit"):
+        monkeypatch.setattr(f"wakeful.bandits.{module}.copied", noted)
+    for bandit in (wk.Bandit(wk.Auto(), NAMES), a_bandit()):
+        before = bandit.to_bytes()
+        bandit.propose(None, 0.5)
+        assert bandit.to_bytes() == before
+    for arena in (wk.DuelingBandit(Unclocked(), NAMES), wk.DuelingBandit(wk.UniformPairs(), NAMES)):
+        before = arena.to_bytes()
+        arena.propose(None, [0.5] * 4)
+        arena.propose(None, [0.5] * 6, size=3)
+        assert arena.to_bytes() == before
+    assert copies == ["PerSetState", "PairState"]
 
 
 def test_proposals_of_several_copies_are_folded_by_all_in_the_order_of_a_log() -> None:

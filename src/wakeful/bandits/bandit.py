@@ -1,6 +1,5 @@
 """`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -8,33 +7,16 @@ import numpy as np
 from numpy import zeros
 
 from wakeful.bandits.arms import AT_HAND, Awake, listed
-from wakeful.bandits.estimates import are_counts, switch_errors
-from wakeful.bandits.learner import Learner, checked_uniform, copied
-from wakeful.bandits.levels import z_score
-from wakeful.bandits.others import (
-    LogLike,
-    LogRows,
-    Rows,
-    checked_log,
-    checked_probability,
-    learn_rows,
-    places,
-)
-from wakeful.bandits.report import Explanation, Report, make_explanation, make_report
-from wakeful.bandits.switch_gains import SwitchGains, named_gains
-from wakeful.inputs import must_be, one_of, real, whole
-from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.bandits.bandit_history import BanditHistory
+from wakeful.bandits.estimates import are_counts
+from wakeful.bandits.feedback import FLOAT64, LOSS_TYPES, given_decision, in_positions, is_vector, loss_of, refusal
+from wakeful.bandits.learner import checked_uniform, copied
+from wakeful.inputs import must_be, real, whole
+from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.auto import Auto
-from wakeful.policies.counts import (
-    NO_COUNTS,
-    WIDTH,
-    decision_counted,
-    feedback_counted,
-    grown_counts,
-    start_counts,
-)
+from wakeful.policies.counts import NO_COUNTS, WIDTH, decision_counted, feedback_counted, grown_counts, start_counts
 from wakeful.policies.decision import Decision, new_decision
-from wakeful.policies.kernels import COIN, FINE, FLOOR, NO_MEMO, NOT_A_LAW, NOT_DRAWN
+from wakeful.policies.kernels import COIN, FINE
 from wakeful.policies.policy import (
     LAW,
     Policy,
@@ -46,15 +28,12 @@ from wakeful.policies.policy import (
     is_law,
     plain_law,
 )
-from wakeful.policies.spectate import refuse_spectator
 from wakeful.policies.state_ranges import is_like
 
 COUNTED = "decision_counts"  # what the counts are called in files
-FLOAT64 = np.dtype(np.float64)
-NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.bool_})  # what most losses are
 
 
-class Bandit(Learner[Policy]):
+class Bandit(BanditHistory):
     """Decides among the arms that are awake right now, and learns from what happens.
 
     A bandit stores nothing between `choose` and `update`: the decision carries what its feedback needs, so
@@ -91,8 +70,8 @@ class Bandit(Learner[Policy]):
     ) -> None:
         policy = Auto() if policy is None else policy
         super().__init__(a_policy(policy), arms, seed)  # type: ignore[arg-type]  # None is refused there
-        self._law: Callable[..., bool] | None
-        self._choose: Callable[..., tuple[int, float, float]] | None
+        self._choose: Callable[..., tuple[int, float, float]] | None  # None: a policy without kernels
+        self._law: Callable[..., bool] | None  # this and the next two: None until first needed
         self._admit: Callable[..., int] | None
         self._update: Callable[..., int] | None
         self._fields: tuple[Any, ...]
@@ -139,12 +118,13 @@ class Bandit(Learner[Policy]):
         with self._lock:
             names, mask, _ = self._arms.awake(awake)
             clock = self._rounds + 1
-            state = copied(self._state)
             if self._choose is None:
+                state = copied(self._state)
                 position, probability, _, p, _, memo, _ = decide(self._policy, state, mask, lambda: u, clock)
             else:
-                p = np.zeros(mask.size)
-                fields = self._policy.fields(state, mask.size)
+                p, fields = np.zeros(mask.size), self._fields
+                if self._counting:  # in a copy: nothing changes here
+                    fields = self._policy.fields(copied(self._state), mask.size)
                 position, probability, memo = self._choose(mask, u, p, NO_COUNTS, fields)
                 if position < 0:
                     raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
@@ -161,13 +141,13 @@ class Bandit(Learner[Policy]):
             else:
                 p = np.zeros(mask.size)
                 p[: decision.probabilities.size] = decision.probabilities
-                if self._admit is None:  # compiled when first needed: most bandits never do
+                if self._admit is None:
                     self._admit = compiled(self._policy, "admit", self._state, mask.size)
                 answer = self._admit(mask, p, position, probability, memo, self._counts, self._fields)
             if answer == FINE:
                 self._rounds += 1
         if answer != FINE:
-            raise ValueError(_refusal(decision, answer))
+            raise ValueError(refusal(decision, answer))
 
     def update(
         self, decision: Decision | dict[str, Any], *, loss: float | None = None, reward: float | None = None
@@ -176,109 +156,37 @@ class Bandit(Learner[Policy]):
 
         The decision may also be the dictionary that its `to_dict` returned.
         """
-        if reward is None and type(loss) in NUMBERS and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
+        if reward is None and type(loss) in LOSS_TYPES and 0.0 <= loss <= 1.0:  # type: ignore[operator]  # a number then
             lost = float(loss)  # type: ignore[arg-type]
         else:
-            lost = _loss(loss, reward)
+            lost = loss_of(loss, reward)
         with self._lock:
             latest, position, mask = self._latest
             if (
-                latest is not None and decision is latest and _is_vector(latest[3], mask)
+                latest is not None and decision is latest and is_vector(latest[3], mask)
             ):  # only its array can have changed since
                 probability, memo = latest[1], latest[5]
             else:
                 decision = given_decision(decision)
                 position, mask, probability, memo = self._placed(decision)
-            if self._update is None:
+            if self._choose is None:
                 answer = self._update_plainly(decision, position, mask, lost)
             else:
+                if self._update is None:
+                    self._update = compiled(self._policy, "update", self._state, mask.size)
                 p, counts = decision[3], self._counts
                 answer = self._update(mask, p, position, probability, memo, lost, counts, self._fields)
         if answer != FINE:
-            raise ValueError(_refusal(decision, answer))
-
-    def record(
-        self,
-        arm: Hashable,
-        *,
-        awake: Awake = None,
-        probability: float | None = None,
-        loss: float | None = None,
-        reward: float | None = None,
-    ) -> None:
-        """Learn from one decision that somebody else made; it counts as a decision of this bandit.
-
-        Parameters:
-            arm: what was chosen
-            awake: the arms that were available: names, a boolean mask, or nothing if all that are not retired were
-            probability: with which it was chosen; policies that divide losses by it, such as `SIExp3`, need it
-            loss, reward: what came of it, one of the two, in [0, 1]
-
-        >>> bandit = Bandit(arms=["tea", "coffee", "juice"], seed=7)
-        >>> bandit.record("tea", awake=["tea", "juice"], probability=0.5, loss=0.3)
-        >>> bandit.rounds, bandit.report().arms[0].mean_loss
-        (1, 0.3)
-        """
-        awake, lost, chance = listed(awake), _loss(loss, reward), checked_probability(probability)
-        refuse_spectator(self._policy, chance is not None)
-        with self._lock:
-            _, mask, _ = self._arms.awake(None) if awake is None else self._arms.known(awake, "awake")
-            position = self._arms.of("arm", arm)
-            if not mask[position]:
-                raise ValueError(must_be("arm", "one of the arms that were awake", arm))
-            chances = None if chance is None else np.array([chance])
-            self._learn([LogRows(mask[None], np.array([position]), np.array([lost]), chances)], np.arange(mask.size))
-
-    def learn(self, log: LogLike, *, unknown_arms: str = "refuse") -> None:
-        """Learn from a log of decisions that somebody else made, row by row; they count as decisions of this bandit.
-
-        After an error nothing has changed. Losses of policies that divide by probabilities, such as `SIExp3`, are
-        weighted so that what each row adds is right in expectation, whoever chose.
-
-        Parameters:
-            log: a `wk.Log`
-            unknown_arms: `"refuse"` a log with an arm that this bandit does not have, or `"add"` such arms
-        """
-        one_of("unknown_arms", unknown_arms, ("refuse", "add"))
-        names = checked_log(self._policy, log)
-        with self._lock:
-            missing = [name for name, k in zip(names, places(names, self._arms.names), strict=True) if k is None]
-            if missing and unknown_arms == "refuse":
-                rule = "of arms that this bandit has (unknown_arms='add' adds others)"
-                raise ValueError(must_be("log", rule, missing[0]))
-            before = self._arms.copy(), self._state, self._counts
-            try:
-                for name in missing:
-                    self._add(name)
-                self._learn(log.blocks(), np.array(places(names, self._arms.names), np.int64))
-            except BaseException:
-                self._arms, state, self._counts = before
-                self._use(state)
-                raise
-
-    def _learn(self, blocks: Iterable[Rows], where: Ints) -> None:
-        """Fold blocks of rows into a copy of state and counts, which is used once all went well."""
-        state, counts, done, stream = copied(self._state), self._counts.copy(), 0, self._stream.state
-        try:
-            for rows in blocks:
-                coins = np.array([self._stream.draw() for _ in range(len(rows.arms))])
-                learn_rows(self._policy, state, counts, rows, where, coins)
-                done += len(rows.arms)
-        except BaseException:
-            self._stream.state = stream
-            raise
-        self._counts = counts
-        self._rounds += done
-        self._use(state)
+            raise ValueError(refusal(decision, answer))
 
     def probabilities(self, awake: Awake = None) -> Floats:
         """Return the probabilities of the next choice, an array of length K, exactly 0.0 if asleep; change nothing."""
         awake = listed(awake)
         with self._lock:
             mask = self._arms.awake(awake)[1]
-            if self._policy.kernels is None:
+            if self._choose is None:
                 return plain_law(self._policy, self._state, mask)
-            if self._law is None:  # compiled when first needed: a decision does without
+            if self._law is None:
                 self._law = compiled(self._policy, "law", self._state, mask.size)
             p = np.zeros(mask.size)
             if not self._law(mask, p, self._fields):
@@ -294,55 +202,20 @@ class Bandit(Learner[Policy]):
         self._use(grown)
         return self._arms.names[position]
 
-    def switch_gains(self) -> SwitchGains:
-        """Return the K x K array of estimated gains, had j been played whenever i was and j was awake.
-
-        It also has the names of the arms (`arms`), the standard errors (`errors`, K x K) and a table (`table()`).
-        """
-        with self._lock:
-            gains = self._policy.switch_gains(self._state)
-            errors = switch_errors(self._counts) if self._policy.keeps_switch_gains else np.full(gains.shape, np.nan)
-            return named_gains(gains, tuple(self._arms.names), errors)
-
-    def report(self, level: float = 0.95) -> Report:
-        """Return what was seen and learned, arm by arm, with intervals of this `level`; `docs/report.md`.
-
-        >>> bandit = Bandit(arms=["tea", "coffee"], seed=7)
-        >>> bandit.update(bandit.choose(), loss=1)
-        >>> [(arm.arm, arm.chosen) for arm in bandit.report().arms]
-        [('tea', 0), ('coffee', 1)]
-        """
-        z_score(level)
-        p = self.probabilities()
-        with self._lock:
-            words = self._policy.words(self._state, self._arms.names)
-            about = list(self._arms.names), self._arms.retired, self._counts.copy()
-            return make_report(repr(self._policy), *about, p, self._rounds, words, level)
-
-    def explain(self, decision: Decision | dict[str, Any], level: float = 0.95) -> Explanation:
-        """Return why a decision was made: how likely each awake arm was, what is known of it, what the policy says."""
-        z_score(level)
-        decision = given_decision(decision)
-        with self._lock:
-            _, mask, _, _ = self._placed(decision)
-            now = mask & ~self._arms.retired
-        law = self.probabilities(now) if now.any() else np.zeros(mask.size)
-        with self._lock:
-            words, here = self._policy.words(self._state, self._arms.names), np.flatnonzero(mask).tolist()
-            return make_explanation(decision, decision.probabilities, here, law, self._counts, words, level)
-
     def _use(self, state: Any) -> None:
-        """Use `state` from now on, with its compiled functions if the policy has kernels."""
+        """Use `state` from now on; if the policy has kernels, compile what chooses now and the rest when it is needed.
+
+        Loading what learns takes as long as the first decision of a process, which does without it.
+        """
         self._state = state
         self._latest = None, 0, self._arms.retired
         self._least_memo, self._most_memo, _ = self._policy.memo_range(len(self._arms))
         self._law = self._choose = self._admit = self._update = None
-        if self._policy.kernels is not None:
+        kernels = self._policy.kernels
+        if kernels is not None:
             n_arms = len(self._arms)
-            self._fields = self._policy.fields(state, n_arms)
-            self._choose, self._update = (
-                compiled(self._policy, entry, state, n_arms) for entry in ("choose", "update")
-            )
+            self._fields, self._counting = self._policy.fields(state, n_arms), kernels.counts_decisions
+            self._choose = compiled(self._policy, "choose", state, n_arms)
 
     @classmethod
     def _state_bytes(cls, policy: Any, n_arms: int) -> int:
@@ -393,7 +266,7 @@ class Bandit(Learner[Policy]):
 
     def _update_plainly(self, decision: Decision, position: int, mask: Mask, loss: float) -> int:
         """Update a policy without kernels, in terms of positions; answer as compiled code does."""
-        own, answer = _plain(decision, position, mask)
+        own, answer = in_positions(decision, position, mask)
         if answer == FINE:
             self._policy.update(self._state, own, loss)
             feedback_counted(self._counts, own.awake, own.probabilities, position, loss)
@@ -401,61 +274,8 @@ class Bandit(Learner[Policy]):
 
     def _admit_plainly(self, decision: Decision, position: int, mask: Mask) -> int:
         """Count a decision of a policy without kernels, in terms of positions; answer as compiled code does."""
-        own, answer = _plain(decision, position, mask)
+        own, answer = in_positions(decision, position, mask)
         if answer == FINE:
             self._policy.remember(self._state, own._replace(memo=0.0), COIN)
             decision_counted(self._counts, own.awake, position)
         return answer
-
-
-def given_decision(decision: Any) -> Decision:
-    """Return a decision, also of the dictionary that its `to_dict` returned."""
-    return Decision.from_dict(decision) if isinstance(decision, dict) else decision
-
-
-def _is_vector(p: Floats, mask: Mask) -> bool:
-    """Whether `p` still has the type, shape and order in memory that compiled code needs beside `mask`."""
-    return p.dtype is FLOAT64 and p.shape == mask.shape and p.flags.c_contiguous
-
-
-def _plain(decision: Decision, position: int, mask: Mask) -> tuple[Decision, int]:
-    """Return a decision in terms of positions, as policies without kernels get it, and what is wrong with it."""
-    p = np.zeros(mask.size)
-    p[: decision.probabilities.size] = decision.probabilities
-    answer = FINE
-    if not is_law(p, mask):
-        answer = NOT_A_LAW
-    elif p[position] != decision.probability or p[position] < FLOOR:
-        answer = NOT_DRAWN
-    elif not 0.0 <= decision.memo < math.inf:
-        answer = NO_MEMO
-    here = tuple(np.flatnonzero(mask).tolist())
-    return decision._replace(arm=position, awake=here, probabilities=p), answer
-
-
-def _loss(loss: float | None, reward: float | None) -> float:
-    """Return the loss that exactly one of `loss` and `reward` gives."""
-    if (loss is None) == (reward is None):
-        raise ValueError(must_be("feedback", "exactly one of loss and reward", {"loss": loss, "reward": reward}))
-    if reward is not None:
-        return 1.0 - _share("reward", reward)
-    return _share("loss", loss)
-
-
-def _share(name: str, value: Any) -> float:
-    """Return a number in [0, 1]; True and False count as 1 and 0."""
-    if type(value) in NUMBERS and 0.0 <= value <= 1.0:
-        return float(value)
-    return real(
-        name, float(value) if isinstance(value, bool | np.bool_) else value, "a number between 0 and 1", 0.0, 1.0
-    )
-
-
-def _refusal(decision: Decision, answer: int) -> str:
-    """Return the sentence for what `update` answered."""
-    if answer == NOT_DRAWN:
-        rule = "that of an arm which its probabilities can have drawn"
-        return must_be("decision.probability", rule, decision.probability)
-    if answer == NO_MEMO:
-        return must_be("decision.memo", "zero or positive, and finite", decision.memo)
-    return must_be("decision.probabilities", LAW, decision.probabilities)

@@ -150,8 +150,11 @@ class DuelingBandit(DuelHistory):
             mask, many = self._pairs.mask(question)
             if len(drawn) != 2 * many:
                 raise ValueError(must_be("uniforms", f"{2 * many} numbers, two for each arm", drawn))
-            state = copied(self._roomy(many)[0])
-            return self._drawn(mask, drawn, self._policy.fields(state, len(self._arms)), question)
+            state, fields = self._roomy(many)
+            kernels = self._policy.kernels
+            if many <= self._size and (kernels is None or kernels.counts_decisions):  # in a copy: nothing changes here
+                fields = self._policy.fields(copied(state), len(self._arms))
+            return self._drawn(mask, drawn, fields, question)
 
     def admit(self, duel: Duel) -> None:
         """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""

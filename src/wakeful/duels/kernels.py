@@ -53,6 +53,11 @@ class DuelKernels(NamedTuple):
     learn: Callable[..., None]
     remember: Callable[..., float] = remember
 
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether choosing an arm changes the state."""
+        return self.remember is not remember
+
 
 def empty_pick(size: int, n_arms: int) -> Pick:
     """Return a pick to be filled."""

@@ -52,6 +52,11 @@ class Kernels(NamedTuple):
     learn: Callable[..., None]
     remember: Callable[..., float] = remember
 
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether choosing an arm changes the state."""
+        return self.remember is not remember
+
 
 @cache
 def compiled_entry(entry: str, name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wakeful as wk
-from wakeful.logs.estimators import INTERVALS, Sums
-from wakeful.logs.predictions import ArmMeans
 from wakeful.numerics.arrays import Floats, Ints, Mask
+from wakeful.off_policy.estimators import INTERVALS, Sums
+from wakeful.off_policy.predictions import ArmMeans
 from wakeful.policies.spectate import fold
 from wakeful.worlds import Dependent, Stochastic, World
 

@@ -15,7 +15,7 @@ if len(sys.argv) > 1:
     bandit.update(bandit.choose([0, 2]), loss=0.5)
 print(*set(sys.modules) - before)
 """
-ROOMS = {f"wakeful.{room}" for room in ("worlds", "regret", "checks", "lab", "logs", "paper", "cli")}
+ROOMS = {f"wakeful.{room}" for room in ("worlds", "regret", "checks", "lab", "logs", "off_policy", "paper", "cli")}
 LIBRARIES = {
     "concurrent.futures.process",
     "multiprocessing",

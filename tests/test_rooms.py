@@ -12,7 +12,20 @@ import wakeful
 
 # Data flows down this list, and so do imports. The names without a folder are the modules beside the rooms.
 BESIDE = ("inputs", "limits", "atomic", "files")
-FOLDERS = ("numerics", "policies", "duels", "bandits", "worlds", "regret", "checks", "lab", "logs", "paper", "service")
+FOLDERS = (
+    "numerics",
+    "policies",
+    "duels",
+    "logs",
+    "bandits",
+    "worlds",
+    "regret",
+    "checks",
+    "lab",
+    "off_policy",
+    "paper",
+    "service",
+)
 ROOMS = (*BESIDE, *FOLDERS, "__init__", "cli", "__main__")
 OPTIONAL = {"matplotlib", "scipy", "pandas", "polars", "pyarrow", "tqdm", "distributed"}  # imported where needed
 SOURCE = Path(wakeful.__file__).parent

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from wakeful.lab.results import Results
     from wakeful.lab.simulate import SimulationError, simulate
     from wakeful.lab.world_results import WorldResults
-    from wakeful.logs.evaluate import evaluate
-    from wakeful.logs.evaluation import Evaluation
     from wakeful.logs.log import Log
+    from wakeful.off_policy.evaluate import evaluate
+    from wakeful.off_policy.evaluation import Evaluation
     from wakeful.regret import relations
     from wakeful.worlds import check_world, games
 
@@ -94,7 +94,7 @@ __all__ = [
 
 # What a decision does not need, by the module that has it: imported when it is first used.
 _LATER = {
-    "Evaluation": "logs.evaluation",
+    "Evaluation": "off_policy.evaluation",
     "Log": "logs.log",
     "Results": "lab.results",
     "SimulationError": "lab.simulate",
@@ -102,7 +102,7 @@ _LATER = {
     "check_dueling_policy": "checks.dueling_policy",
     "check_policy": "checks.policy",
     "check_world": "worlds.checks",
-    "evaluate": "logs.evaluate",
+    "evaluate": "off_policy.evaluate",
     "games": "worlds.games",
     "regret": "regret",
     "relations": "regret.relations",

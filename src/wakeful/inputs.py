@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_SHOWN = 1000  # characters of a wrong value in an error: a whole table is no sentence
+UNICODE_RULE = "texts that can be written in UTF-8, without lone surrogates"
 LONGEST_NAME = 100  # characters; no suggestion is sought for a longer name, since comparing takes seconds
 
 
@@ -63,6 +64,15 @@ def instance_of(name: str, value: object, kinds: tuple[type, ...], rule: str) ->
     if not is_dataclass(value):
         raise TypeError(must_be(name, "a frozen dataclass", value))
     return value
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written in UTF-8: half of a surrogate pair alone, which JSON can have, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:

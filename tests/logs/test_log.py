@@ -1,5 +1,6 @@
 """`Log`: every format, every refusal, rows that are skipped, and that nothing is lost on the way."""
 
+import csv
 import gzip
 import json
 import os
@@ -102,7 +103,7 @@ class Streamed:
 
 
 def test_lines_are_counted_through_blank_ones_and_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeful.logs.sources.CHUNK_ROWS", 2)
+    monkeypatch.setattr("wakeful.logs.chunks.CHUNK_ROWS", 2)
     rows = ["", "awake,arm,loss,note", "", "a|b,a,0,x", "", "", 'a|b,b,1,"1\n\n2"', "a|b,b,1,x", "", "a|b,a,0.5,", ""]
     assert arrays(Log.read(written(tmp_path, "\n".join(rows))))["lines"] == [4, 7, 10, 12]
     crlf = tmp_path / "crlf.csv"
@@ -144,6 +145,7 @@ BAD = [
     ("a|b,a,1.5,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got '1.5'"),
     ("a|b,a,nan,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got 'nan'"),
     ("a|b,a,,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got ''"),
+    ("a,a,0.5,0.5", "probability must be 1 where one arm alone is awake, got '0.5'"),
     ("a|b,a,0.5,1.5", "loss must be a number between 0 and 1, got '1.5'"),
     ("a|b,a,0.5,nan", "loss must be a number between 0 and 1, got 'nan'"),
     ("a|b,a,0.5,often", "loss must be a number between 0 and 1, got 'often'"),
@@ -293,25 +295,81 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         Log({"awake": ["a|b"], "arm": [], "loss": [0]})
 
 
-def test_wrong_encodings_and_broken_files(tmp_path: Path) -> None:
+def test_a_line_that_is_not_in_utf_8_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_bytes(TEXT.encode("utf-8-sig"))
     assert len(Log.read(path)) == 3
-    path.write_bytes(TEXT.replace("note", "n\u00f6te").encode("latin-1"))
-    with pytest.raises(ValueError, match="path must be a text file in UTF-8"):
-        Log.read(path)
     path.write_bytes(TEXT.encode("utf-16"))
-    with pytest.raises(ValueError, match="path must be a text file in UTF-8"):
+    with pytest.raises(ValueError, match=r"line 1 of .*log.csv must be text in UTF-8, got b'\\xff'"):
         Log.read(path)
-    path.write_text('awake,arm,loss\na|b,a,"' + "x" * 200_000, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"must be of a text file of columns, .*field larger than field limit"):
+    good = "awake,arm,loss,note\r\n" + "a|b,a,0.5,\u00e9\r\n" * 70_000  # longer than what is read at a time
+    for ending in ("\r\n", "\n", "\r"):
+        wrong = good.replace("\r\n", ending).encode() + f"a|b,a,0.5,\u00e9{ending}".encode("latin-1") + b"\n\n"
+        for name, data in (("log.csv", wrong), ("log.csv.gz", gzip.compress(wrong, 1))):
+            (tmp_path / name).write_bytes(data)
+            with pytest.raises(ValueError, match=rf"line 70002 of .*{name} must be text in UTF-8, got b'\\xe9'"):
+                Log.read(tmp_path / name)
+    path.write_bytes("awake,arm,loss\na|b,a,1\na|b,\u00e9".encode()[:-1])
+    with pytest.raises(ValueError, match=r"line 3 of .*log.csv must be text in UTF-8, got b'\\xc3'"):
         Log.read(path)
+
+
+def test_a_quote_that_does_not_end_swallows_no_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, 'awake,arm,loss,note\na|b,a,0,x\na|b,a,0.5,"x\n' + "a|b,a,0.5,x\n" * 1000)
+    for on_error in ("raise", "skip"):
+        with pytest.raises(ValueError, match=r"line 3 must be of a text file of columns, got .*: unexpected end"):
+            Log.read(path, on_error=on_error)
+    path.write_text(f'awake,arm,loss\na|b,a,"{"x" * (1 << 25)}x', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"must be of a text file of columns|lines of at most 33,554,432 bytes"):
+        Log.read(path)
+
+
+def test_fields_may_be_as_long_as_a_line_and_the_limit_of_others_stays(tmp_path: Path) -> None:
+    names = [f"a rather long name {n}" for n in range(10_000)]
+    log = Log({"awake": [names, names[:2]], "arm": [names[7], names[1]], "loss": [0.5, 1.0]})
+    before = csv.field_size_limit()
+    log.write(tmp_path / "log.csv")
+    again = Log.read(tmp_path / "log.csv")
+    blocks = again.blocks()
+    assert next(blocks).awake.sum() == 10_002
+    assert csv.field_size_limit() == before < len("|".join(names))
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_other_separators_are_recognised(mark: str, tmp_path: Path) -> None:
+    path = written(tmp_path, mark.join(["awake", "arm", "loss"]) + "\n")
+    with pytest.raises(ValueError, match=r"separated by commas, not by .*awake.*pandas.read_csv\(.*sep="):
+        Log.read(path)
+
+
+def test_a_file_whose_first_rows_are_no_json_is_named_by_its_first_line(tmp_path: Path) -> None:
+    path = written(tmp_path, '\n[{"awake": ["a", "b"],\n', "log.jsonl")
+    with pytest.raises(ValueError, match=r"line 2 of .*log.jsonl: row must be a JSON object, got '\[\{"):
+        Log.read(path)
+    assert (
+        len(Log.read(written(tmp_path, '{\n{"awake": "a|b", "arm": "a", "loss": 0}', "a.jsonl"), on_error="skip")) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", ['{"a": [{}\n{}]},{"b": 1}', '{"a": 1},{"b": 1}\n{"c": "\n"}', '{"a": 1}\n\n2', "{}{}"]
+)
+def test_lines_that_are_no_objects_by_themselves_are_wrong(wrong: str, tmp_path: Path) -> None:
+    good = '{"awake": ["a", "b"], "arm": "a", "loss": 0.5}\n'
+    log = Log.read(written(tmp_path, good * 3 + wrong + "\n" + good * 3, "log.jsonl"), on_error="skip")
+    lines = wrong.split("\n")
+    assert len(log) == 6
+    assert [line for line, _ in log.skipped.reasons] == [n for n, line in enumerate(lines, 4) if line]
+    assert arrays(log)["lines"] == [1, 2, 3, *range(4 + len(lines), 7 + len(lines))]
+
+
+def test_broken_compressed_files(tmp_path: Path) -> None:
     whole = gzip.compress(TEXT.encode() * 1000)
     path = tmp_path / "log.csv.gz"
     for wrong in (whole[:-40], b"\x00" + whole[1:], whole[:100] + bytes(50) + whole[150:]):
         path.write_bytes(wrong)
         with pytest.raises(
-            ValueError, match=r"path must be a file compressed by gzip|text file in UTF-8|fields must be"
+            ValueError, match=r"path must be a file compressed by gzip|must be text in UTF-8|fields must be"
         ):
             Log.read(path)
 
@@ -359,7 +417,7 @@ def test_a_small_parquet_file_cannot_claim_billions_of_rows(tmp_path: Path, monk
     path = tmp_path / "log.parquet"
     same = {"awake": ["a|b"] * 1_000_000, "arm": ["a"] * 1_000_000, "loss": [0.0] * 1_000_000}
     pq.write_table(pa.table(same), path, row_group_size=1_000_000)
-    monkeypatch.setattr("wakeful.logs.sources.MOST_ROWS_PER_BYTE", 10)
+    monkeypatch.setattr("wakeful.logs.parquet.MOST_ROWS_PER_BYTE", 10)
     with pytest.raises(ValueError, match=r"path must be a log of at most 10 rows for each byte.*: 1,000,000 rows in"):
         Log.read(path)
 
@@ -411,6 +469,31 @@ def test_names_that_csv_cannot_hold_are_refused_and_nothing_is_written(tmp_path:
     assert path.read_text() == "old"
     log.write(tmp_path / "log.jsonl")
     assert Log.read(tmp_path / "log.jsonl").arms == ("a|b", "c")
+
+
+@pytest.mark.parametrize("where", ["awake", "arms"])
+def test_names_that_no_file_can_hold_are_refused(where: str) -> None:
+    rows = {"awake": [["a", "b"], ["a", "\ud800"]], "arm": ["a", "a"], "loss": [0, 1]}
+    names = ["a", "b", "\ud800"] if where == "arms" else None
+    with pytest.raises(ValueError, match=f"{where} must be texts that can be written in UTF-8, without lone surro"):
+        Log(rows, arms=names)
+    if where == "awake":
+        assert len(Log(rows, on_error="skip")) == 1
+
+
+def test_other_columns_that_no_text_can_hold_are_refused_when_written(tmp_path: Path) -> None:
+    log = Log({"awake": ["a|b"], "arm": ["a"], "loss": [0], "note": ["\ud800"]})
+    for name in ("log.csv", "log.jsonl", "log.csv.gz", "log.parquet"):
+        with pytest.raises(ValueError, match="columns must be texts that can be written in UTF-8"):
+            log.write(tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_names_of_wrong_rows_are_no_arms() -> None:
+    rows = {"awake": ["a|b", "x|y", "c|a", "z|c"], "arm": ["a", "y", "c", "c"], "loss": [0, 2, 1, 0.5]}
+    log = Log(rows, on_error="skip")
+    assert (log.arms, arrays(log)["arms"]) == (("a", "b", "c", "z"), [0, 2, 2])
+    assert arrays(log)["awake"][1:] == [[True, False, True, False], [False, False, True, True]]
 
 
 def test_blanks_around_names_in_text_files_are_no_part_of_them(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from wakeful.cli.options import check_outputs, count
 from wakeful.cli.simulate import given_policies
 from wakeful.inputs import must_be
 from wakeful.lab.progress import bar
-from wakeful.logs.estimators import ESTIMATORS, INTERVALS
-from wakeful.logs.evaluate import evaluate
 from wakeful.logs.log import Log
+from wakeful.off_policy.estimators import ESTIMATORS, INTERVALS
+from wakeful.off_policy.evaluate import evaluate
 
 EXAMPLE = """example:
   wakeful evaluate log.csv --policy auto --policy "SleepingUCB(constant=2)" --plot out.png --save out.parquet

@@ -16,6 +16,7 @@ from wakeful.bandits.tables import Column, Table
 from wakeful.inputs import must_be, one_of, whole
 from wakeful.lab import tables
 from wakeful.limits import MAX_BYTES
+from wakeful.logs.parquet import arrow
 from wakeful.numerics.arrays import Floats, Ints
 
 KIND = "wakeful results"
@@ -287,7 +288,7 @@ class Results:
         }
 
     def _save_parquet(self, path: str | os.PathLike[str]) -> None:
-        pa, _ = tables.arrow()
+        pa, _ = arrow()
         about = json.dumps({**self._header(), "internal": self.internal.tolist(), "sealed": True})
         tables.write(path, pa.table(self._columns()).replace_schema_metadata({KIND: about}))
 

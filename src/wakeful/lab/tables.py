@@ -16,6 +16,7 @@ import numpy as np
 from wakeful import atomic
 from wakeful.inputs import must_be, whole
 from wakeful.limits import MAX_BYTES
+from wakeful.logs.parquet import arrow
 
 SEAL = re.compile(rb"wakeful-sha256-([0-9a-f]{64})")
 BLANK = b"wakeful-sha256-" + b"0" * 64
@@ -91,13 +92,3 @@ def _digest(data: bytearray) -> bytes:
     digest = hashlib.sha256(data).hexdigest().encode()
     data[place] = digits
     return digest
-
-
-def arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its Parquet part, or say how to get them."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError("Parquet files need the extra 'lab': pip install 'wakeful[lab]'") from None
-    return pa, pq

@@ -1,1 +1,1 @@
-"""Logs of decisions that were made somewhere: read them, write them, and judge other policies by them."""
+"""Logs of decisions that were made somewhere: read them from files and tables, check them, and write them."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wakeful.inputs import must_be
 from wakeful.limits import MAX_BYTES
-from wakeful.logs.sources import shortened
+from wakeful.logs.chunks import shortened
 from wakeful.numerics.arrays import Mask
 from wakeful.numerics.compile import call_compiled
 

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.inputs import must_be, one_of, real, whole
+from wakeful.inputs import UNICODE_RULE, is_unicode, must_be, one_of, real, whole
+from wakeful.logs.blocks import LogBlock, natural_order, taken
+from wakeful.logs.chunks import CHUNK_ROWS, Chunk, Source
 from wakeful.logs.columns import Columns, find_columns
 from wakeful.logs.duplicates import SeenIds
-from wakeful.logs.rows import MOST_CELLS, Decoder, LogBlock, natural_order, taken
-from wakeful.logs.sources import CHUNK_ROWS, Chunk, CsvSource, Source, TableSource, file_source
+from wakeful.logs.rows import MOST_CELLS, Decoder
+from wakeful.logs.sources import TableSource, file_source
 from wakeful.logs.text import stamp
 from wakeful.logs.writing import Parts, frame_of, write_parts
 from wakeful.numerics.arrays import Ints, Mask
@@ -209,7 +211,7 @@ class Log:
         self._rows, self._skipped, self._most_awake = done.rows, done.skipped(), done.most_awake
 
     def _decoder(self, index: dict[str, int], fixed: bool) -> Decoder:
-        return Decoder(self._columns, self._range, index, fixed, isinstance(self._source, CsvSource))
+        return Decoder(self._columns, self._range, index, fixed, self._source.is_text)
 
     def _all_blocks(self) -> Iterator[LogBlock]:
         """Yield all rows, from memory if they are there."""
@@ -272,6 +274,8 @@ def _arm_names(arms: Iterable[Any]) -> list[str]:
     names = [str(name) for name in found]
     if not names or "" in names or len(set(names)) < len(names):
         raise ValueError(must_be("arms", "names that differ, at least one", found))
+    if not all(map(is_unicode, names)):
+        raise ValueError(must_be("arms", UNICODE_RULE, found))
     return names
 
 

@@ -1,51 +1,49 @@
 """Rows of a log, checked and turned into arrays; rows that are wrong are found, each with its reason."""
 
-import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be
+from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be
+from wakeful.logs.blocks import LogBlock
+from wakeful.logs.chunks import Chunk, shortened
 from wakeful.logs.columns import Columns
-from wakeful.logs.sources import Chunk, shortened
+from wakeful.logs.values import (
+    AWAKE_SET_RULE,
+    BadValueError,
+    Faults,
+    awake_names,
+    chances_of,
+    clipped,
+    is_name,
+    name_of,
+)
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.policies.kernels import CLOSE, FLOOR
 
-SEPARATOR = "|"
-AWAKE_RULE = f"a list of arms, or their names joined by {SEPARATOR!r}"
 MOST_NAMES = 1_000_000
 MOST_CELLS = 1 << 24  # rows times arms of a block
 MOST_SETS = 1 << 14  # whose positions are remembered
-TRUTHS = {"true": 1.0, "false": 0.0}
-
-
-class LogBlock(NamedTuple):
-    """Some rows of a log: the awake set, the arm chosen, its probability and its loss, in the order of the log."""
-
-    awake: Mask  # (n, K)
-    arms: Ints  # (n,), positions in `Log.arms`
-    probabilities: Floats | None  # (n,), None if the log has none
-    losses: Floats  # (n,), between 0 and 1
-    times: Sequence[Any] | None  # as they are in the log
-    ids: Sequence[Any] | None  # as they are in the log
-    lines: Ints  # (n,), where each row begins: the line of a text file, else the number of the row, from 1
-
-
-class BadRowError(ValueError):
-    """A row is wrong; the text says why."""
 
 
 class Decoded(NamedTuple):
-    """The rows of a chunk that are right, in one block or several, where they stand in it, and the faults of others.
+    """The rows of a chunk that are right, in one block or several, where they stand in it, and the faults of others."""
 
-    A block may know fewer arms than the decoder does after the chunk: those that it does not know were asleep.
-    """
-
-    parts: list[tuple[LogBlock, Ints]]
+    parts: Iterator[tuple[LogBlock, Ints]]  # made one by one, so that no more than one is in memory
     faults: list[tuple[int, str]]  # line and reason
+
+
+class Checked(NamedTuple):
+    """Rows of a chunk, checked; those with a fault have no meaning."""
+
+    sets: list[list[int]]  # the distinct awake sets, as positions
+    which: Ints  # (n,), the set of each row
+    arms: Ints  # (n,)
+    probabilities: Floats | None
+    losses: Floats
+    names: dict[str, int]  # the new arms
 
 
 @dataclass
@@ -69,258 +67,155 @@ class Decoder:
 
     def decode(self, chunk: Chunk) -> Decoded:
         """Return the rows of a chunk that are right, and the faults of the others."""
-        parts: list[tuple[LogBlock, Ints]] = []
         reasons = dict(chunk.faults)
-        whole = np.array([n for n in range(len(chunk.lines)) if n not in reasons], np.int64)
-        size = max(1, MOST_CELLS // max(len(self.index), 1))
-        left = [whole[start : start + size] for start in range(0, whole.size, size)][::-1]
-        while left:  # halves, until what is wrong stands alone, and no table is too large
-            rows = left.pop()
-            try:
-                parts.append((self._block(chunk, rows), rows))
-            except BadRowError as problem:
-                if rows.size == 1:
-                    reasons[int(rows[0])] = str(problem)
-                else:
-                    left += [rows[rows.size // 2 :], rows[: rows.size // 2]]
-        faults = [(int(chunk.lines[n]), reasons[n]) for n in sorted(reasons)]
-        if len(parts) > 1 and whole.size * len(self.index) <= MOST_CELLS:
-            kept = np.concatenate([rows for _, rows in parts])
-            parts = [(joined([widened(block, len(self.index)) for block, _ in parts]), kept)]
-        return Decoded(parts, faults)
+        rows = _others(len(chunk.lines), reasons)
+        found, faults = self._rows_checked(chunk, rows)
+        if faults:  # once more without them: names of arms that only wrong rows have are no names
+            reasons |= {int(rows[n]): reason for n, reason in faults.items()}
+            rows = _others(len(chunk.lines), reasons)
+            found, _ = self._rows_checked(chunk, rows)
+        self.index |= found.names
+        return Decoded(self._parts(chunk, rows, found), [(int(chunk.lines[n]), reasons[n]) for n in sorted(reasons)])
 
-    def _block(self, chunk: Chunk, rows: Ints) -> LogBlock:
-        """Return these rows; raise `BadRowError` if any of them is wrong, and then learn no names."""
-        whole = rows.size == len(chunk.lines)
-
-        def column(name: str | None) -> Any:
-            if name is None:
-                return None
-            return chunk.columns[name] if whole else [chunk.columns[name][n] for n in rows.tolist()]
-
-        names: dict[str, int] = {}
-        positions, which = self._sets(column(self.columns.awake), names)
-        arms = self._arms(column(self.columns.arm), names)
-        if rows.size > 1 and rows.size * (len(self.index) + len(names)) > MOST_CELLS:
-            raise BadRowError(must_be("rows times arms", f"at most {MOST_CELLS:,}", rows.size))
-        table = np.zeros((len(positions), len(self.index) + len(names)), np.bool_)
-        sizes = np.fromiter(map(len, positions), np.int64, len(positions))
-        table[np.repeat(np.arange(len(positions)), sizes), np.fromiter(chain.from_iterable(positions), np.int64)] = True
-        awake = table[which]
-        asleep = np.flatnonzero(~awake[np.arange(rows.size), arms])
-        if asleep.size:
-            arm = column(self.columns.arm)[asleep[0]]
-            raise BadRowError(must_be("arm", "one of the arms that are awake in its row", shortened(arm)))
+    def _rows_checked(self, chunk: Chunk, rows: Ints) -> tuple[Checked, Faults]:
+        """Return these rows, and what is wrong with some of them."""
+        faults, names = Faults(), dict[str, int]()
+        sets, which = self._sets(_column(chunk, rows, self.columns.awake), names, faults)
+        arms = self._arms(_column(chunk, rows, self.columns.arm), sets, which, names, faults)
         probabilities = None
         if self.columns.probability is not None:
-            probabilities = _probabilities(column(self.columns.probability))
-        losses = self._losses(column(self.columns.loss or self.columns.reward))
-        self.index |= names
-        return LogBlock(
-            awake,
-            arms,
-            probabilities,
-            losses,
-            column(self.columns.time),
-            column(self.columns.id),
-            chunk.lines[rows],
-        )
+            given = _column(chunk, rows, self.columns.probability)
+            alone = np.fromiter(map(len, sets), np.int64, len(sets))[which] == 1
+            probabilities = chances_of(given, alone, faults)
+        losses = self._losses(_column(chunk, rows, self.columns.loss or self.columns.reward), faults)
+        return Checked(sets, which, arms, probabilities, losses, names), faults
 
-    def _sets(self, column: Sequence[Any], names: dict[str, int]) -> tuple[list[list[int]], Ints]:
+    def _parts(self, chunk: Chunk, rows: Ints, found: Checked) -> Iterator[tuple[LogBlock, Ints]]:
+        """Yield blocks of the rows, each of so few that its table of awake arms is not too large."""
+        n_arms = len(self.index)
+        size = max(1, MOST_CELLS // max(n_arms, 1))
+        times, ids = (_column(chunk, rows, name) for name in (self.columns.time, self.columns.id))
+        for start in range(0, rows.size, size):
+            part = slice(start, start + size)
+            used, which = np.unique(found.which[part], return_inverse=True)
+            block = LogBlock(
+                _masks([found.sets[n] for n in used.tolist()], n_arms)[which],
+                found.arms[part],
+                None if found.probabilities is None else found.probabilities[part],
+                found.losses[part],
+                None if times is None else times[part],
+                None if ids is None else ids[part],
+                chunk.lines[rows[part]],
+            )
+            yield block, rows[part]
+
+    def _sets(self, column: Sequence[Any], names: dict[str, int], faults: Faults) -> tuple[list[list[int]], Ints]:
         """Return the distinct awake sets as positions, and which of them each row has; new names go to `names`."""
         kinds = set(map(type, column))
         keys: Sequence[Any] = column
         if kinds <= {list, tuple} and set(map(type, chain.from_iterable(column))) in ({str}, {int}):
             keys = list(map(tuple, column))
         elif kinds != {str}:
-            keys = [value if type(value) is str else tuple(map(_name, _listed(value))) for value in column]
+            keys = [value if type(value) is str else _key(value) for value in column]
         distinct = {key: n for n, key in enumerate(dict.fromkeys(keys))}
-        positions = [self._places(key, names) for key in distinct]
-        return positions, np.fromiter(map(distinct.__getitem__, keys), np.int64, len(keys))
+        which = np.fromiter(map(distinct.__getitem__, keys), np.int64, len(keys))
+        positions, wrong = [], dict[int, str]()
+        for n, key in enumerate(distinct):
+            try:
+                positions.append([] if key is None else self._places(key, names))
+            except BadValueError as problem:
+                wrong[n] = str(problem)
+                positions.append([])
+        if None in distinct or wrong:
+            bad = np.flatnonzero(np.isin(which, [distinct.get(None, -1), *wrong]))
+            faults.add(bad.tolist(), lambda n: wrong.get(int(which[n])) or _no_set(column[n]))
+        return positions, which
 
     def _places(self, key: Any, names: dict[str, int]) -> list[int]:
         """Return the positions of the arms of an awake set; those of sets without new arms are remembered."""
         found = self._known.get(key)
         if found is None:
-            before = len(names)
-            found = [self._position(name, names, "awake") for name in self._split(key)]
-            if len(names) == before and not names:
+            found = [self._position(name, names) for name in awake_names(key, self.strip)]
+            if not names:
                 if len(self._known) >= MOST_SETS:
                     self._known.clear()
                 self._known[key] = found
         return found
 
-    def _split(self, key: Any) -> tuple[str, ...]:
-        """Return the names of an awake set, if there are any and none is there twice."""
-        if type(key) is str:
-            listed = _literal(key) if key[:1] == "[" else None
-            key = key.split(SEPARATOR) if listed is None else listed
-        names = tuple(self._name(name) for name in key)
-        if not names or "" in names:
-            raise BadRowError(must_be("awake", AWAKE_RULE, shortened(SEPARATOR.join(names))))
-        if len(set(names)) < len(names):
-            raise BadRowError(must_be("awake", "without repeated arms", shortened(list(names))))
-        return names
-
-    def _name(self, value: Any) -> str:
-        name = _name(value)
-        return name.strip() if self.strip else name
-
-    def _position(self, name: str, names: dict[str, int], what: str) -> int:
+    def _position(self, name: str, names: dict[str, int]) -> int:
         """Return the position of an arm; one that is not known is new, or refused."""
         place = self.index.get(name, names.get(name))
         if place is not None:
             return place
         if self.fixed:
-            raise BadRowError(must_be(what, "a known arm", shortened(name)) + did_you_mean(name, self.index))
+            raise BadValueError(must_be("awake", "a known arm", shortened(name)) + did_you_mean(name, self.index))
+        if not is_unicode(name):
+            raise BadValueError(must_be("awake", UNICODE_RULE, shortened(name)))
         if len(self.index) + len(names) >= MOST_NAMES:
-            raise BadRowError(must_be("arms", f"at most {MOST_NAMES:,}", shortened(name)))
+            raise BadValueError(must_be("arms", f"at most {MOST_NAMES:,}", shortened(name)))
         names[name] = len(self.index) + len(names)
         return names[name]
 
-    def _arms(self, column: Sequence[Any], names: dict[str, int]) -> Ints:
-        """Return the positions of the chosen arms."""
+    def _arms(
+        self, column: Sequence[Any], sets: list[list[int]], which: Ints, names: dict[str, int], faults: Faults
+    ) -> Ints:
+        """Return the positions of the chosen arms, each of which must be in the awake set of its row."""
         places = {**self.index, **names} if names else self.index
         try:
-            return np.fromiter(map(places.__getitem__, column), np.int64, len(column))  # names as they are, if texts
+            found = np.fromiter(map(places.__getitem__, column), np.int64, len(column))  # names as they are, if texts
         except (KeyError, TypeError):
-            pass
-        found = np.empty(len(column), np.int64)
-        for n, value in enumerate(column):
-            place = places.get(self._name(value)) if _is_name(value) else None
-            if place is None:
-                raise BadRowError(must_be("arm", "one of the arms that are awake in its row", shortened(value)))
-            found[n] = place
+            given = (places.get(name_of(value, self.strip), -1) if is_name(value) else -1 for value in column)
+            found = np.fromiter(given, np.int64, len(column))
+        members = list(map(frozenset, sets))
+        pairs = zip(found.tolist(), which.tolist(), strict=True)
+        asleep = [n for n, (arm, w) in enumerate(pairs) if arm not in members[w]]
+        rule = "one of the arms that are awake in its row"
+        faults.add(asleep, lambda n: must_be("arm", rule, shortened(column[n])))
         return found
 
-    def _losses(self, column: Sequence[Any]) -> Floats:
+    def _losses(self, column: Sequence[Any], faults: Faults) -> Floats:
         """Return the losses, rewards converted."""
         if self.columns.loss is not None:
-            return clipped("loss", column, 0.0, 1.0, "a number between 0 and 1")
+            return clipped("loss", column, (0.0, 1.0), "a number between 0 and 1", faults)
         if self.reward_range is None:
             rule = "a number between 0 and 1 (reward_range=(low, high) is for other units)"
-            return 1.0 - clipped("reward", column, 0.0, 1.0, rule)
+            return 1.0 - clipped("reward", column, (0.0, 1.0), rule, faults)
         low, high = self.reward_range
-        rewards = clipped("reward", column, low, high, f"a number in the reward_range, {low:g} to {high:g}")
+        rule = f"a number in the reward_range, {low:g} to {high:g}"
+        rewards = clipped("reward", column, (low, high), rule, faults)
         return np.clip((high - rewards) / (high - low), 0.0, 1.0)
 
 
-def clipped(what: str, column: Sequence[Any], low: float, high: float, rule: str) -> Floats:
-    """Return numbers between two others; those that are outside by a rounding are moved to the edge."""
-    values = numbers_of(what, column, rule)
-    room = CLOSE * (high - low)
-    wrong = np.flatnonzero(~((values >= low - room) & (values <= high + room)))
-    if wrong.size:
-        raise BadRowError(must_be(what, rule, shortened(column[wrong[0]])))
-    return np.clip(values, low, high)
+def _others(n_rows: int, faults: Mapping[int, str]) -> Ints:
+    """Return the positions of the rows that have no fault."""
+    return np.array([n for n in range(n_rows) if n not in faults], np.int64) if faults else np.arange(n_rows)
 
 
-def _probabilities(column: Sequence[Any]) -> Floats:
-    """Return the probabilities of the chosen arms."""
-    rule = f"a number above 0 and at most 1 (at least {FLOOR:g})"
-    values = numbers_of("probability", column, rule)
-    wrong = np.flatnonzero(~((values >= FLOOR) & (values <= 1.0 + CLOSE)))
-    if wrong.size:
-        raise BadRowError(must_be("probability", rule, shortened(column[wrong[0]])))
-    return np.minimum(values, 1.0)
+def _column(chunk: Chunk, rows: Ints, name: str | None) -> Any:
+    """Return some rows of a column."""
+    if name is None:
+        return None
+    column = chunk.columns[name]
+    return column if rows.size == len(chunk.lines) else [column[n] for n in rows.tolist()]
 
 
-def numbers_of(what: str, column: Sequence[Any], rule: str) -> Floats:
-    """Return a column as floats; texts of numbers are numbers, and so are true and false."""
-    try:
-        return np.fromiter(map(float, column), np.float64, len(column))
-    except (TypeError, ValueError, OverflowError):
-        pass
-    found = np.empty(len(column))
-    for n, value in enumerate(column):
-        try:
-            text = value.strip().lower() if type(value) is str else value
-            found[n] = TRUTHS[text] if type(text) is str and text in TRUTHS else float(text)
-        except (TypeError, ValueError, OverflowError):
-            raise BadRowError(must_be(what, rule, shortened(value))) from None
-    return found
+def _masks(sets: list[list[int]], n_arms: int) -> Mask:
+    """Return sets of positions as masks."""
+    table = np.zeros((len(sets), n_arms), np.bool_)
+    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+    table[np.repeat(np.arange(len(sets)), sizes), np.fromiter(chain.from_iterable(sets), np.int64)] = True
+    return table
 
 
-def _is_name(value: Any) -> bool:
-    """Whether a value can name an arm: a text or a whole number."""
-    return type(value) is str or (isinstance(value, str | int | np.integer) and not isinstance(value, bool))
+def _no_set(value: Any) -> str:
+    """Return what is wrong with a value that is no awake set."""
+    return must_be("awake", AWAKE_SET_RULE, shortened(value))
 
 
-def _name(value: Any) -> str:
-    """Return the name of an arm; whole numbers are names too."""
-    if not _is_name(value):
-        raise BadRowError(must_be("awake", "a list of names or whole numbers", shortened(value)))
-    return str(value)
-
-
-def _listed(value: Any) -> tuple[Any, ...]:
-    """Return the awake set of one row as a tuple, if it is a list."""
+def _key(value: Any) -> tuple[str, ...] | None:
+    """Return the awake set of one row as names, if it is a list or a single one."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    if _is_name(value):
-        return (value,)
-    if not isinstance(value, list | tuple) or not all(map(_is_name, value)):
-        raise BadRowError(must_be("awake", AWAKE_RULE, shortened(value)))
-    return tuple(value)
-
-
-def _literal(text: str) -> list[Any] | None:
-    """Return the list that a text such as "['tea', 'juice']" shows, as data frames write them; None if it is none."""
-    try:
-        found = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return found if isinstance(found, list) else None
-
-
-def widened(block: LogBlock, n_arms: int) -> LogBlock:
-    """Return a block for more arms, the new ones asleep."""
-    if block.awake.shape[1] == n_arms:
-        return block
-    awake = np.zeros((len(block.arms), n_arms), np.bool_)
-    awake[:, : block.awake.shape[1]] = block.awake
-    return block._replace(awake=awake)
-
-
-def joined(blocks: Sequence[LogBlock]) -> LogBlock:
-    """Return blocks of the same arms as one."""
-    arrays: dict[str, Any] = {}
-    for name, values in zip(LogBlock._fields, zip(*blocks, strict=True), strict=True):
-        if values[0] is None:
-            arrays[name] = None
-        elif name in {"times", "ids"}:
-            arrays[name] = list(chain.from_iterable(values))
-        else:
-            arrays[name] = np.concatenate(values)
-    return LogBlock(**arrays)
-
-
-def taken(block: LogBlock, rows: Any) -> LogBlock:
-    """Return some rows of a block: a slice, or positions."""
-    places = range(len(block.arms))[rows] if isinstance(rows, slice) else rows.tolist()
-
-    def part(values: Sequence[Any] | None) -> Sequence[Any] | None:
-        return None if values is None else [values[n] for n in places]
-
-    p = block.probabilities
-    return LogBlock(
-        block.awake[rows],
-        block.arms[rows],
-        None if p is None else p[rows],
-        block.losses[rows],
-        part(block.times),
-        part(block.ids),
-        block.lines[rows],
-    )
-
-
-def natural_order(names: Iterable[str]) -> list[str]:
-    """Return names in their order: numbers by size if all are, else alphabetically."""
-    found = list(names)
-    if all(_is_number(name) for name in found):
-        return sorted(found, key=lambda name: (int(name), name))
-    return sorted(found)
-
-
-def _is_number(name: str) -> bool:
-    return name.removeprefix("-").isdecimal() and name.isascii() and len(name) <= LONGEST_NAME
+    if is_name(value):
+        return (str(value),)
+    return tuple(map(str, value)) if isinstance(value, list | tuple) and all(map(is_name, value)) else None

@@ -1,5 +1,6 @@
 """Text files, plain or compressed, of which no line can take all memory."""
 
+import codecs
 import gzip
 import io
 import os
@@ -53,11 +54,27 @@ def open_text(path: str | os.PathLike[str]) -> Iterator[tuple[io.TextIOWrapper, 
         try:
             yield io.TextIOWrapper(io.BufferedReader(measured, READ_AHEAD), "utf-8-sig", newline=""), measured
         except UnicodeDecodeError as problem:
-            place = f": {problem.reason} in the first {measured.bytes:,} bytes"
-            raise ValueError(must_be("path", "a text file in UTF-8", shown) + place) from problem
+            place = f"line {_wrong_line(path)} of {shown}"
+            raise ValueError(must_be(place, "text in UTF-8", problem.object[problem.start : problem.end])) from problem
         except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
             rule = "a file compressed by gzip, complete and unchanged"
             raise ValueError(must_be("path", rule, shown) + f": {problem}") from problem
+
+
+def _wrong_line(path: str | os.PathLike[str]) -> int:
+    """Return which line of a text file is the first that is not in UTF-8; read in parts, as a line may be long."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    feeds = returns = 0  # lines end in line feeds, or in carriage returns if there is nothing else
+    right = True
+    with atomic.open_regular(path) as file:
+        source: Any = gzip.GzipFile(fileobj=file) if Path(path).suffix == ".gz" else file
+        while right and (data := source.read(READ_AHEAD)):
+            try:
+                decoder.decode(data)
+            except UnicodeDecodeError as problem:
+                data, right = problem.object[: problem.start], False
+            feeds, returns = feeds + data.count(b"\n"), returns + data.count(b"\r")
+    return 1 + (feeds or returns)
 
 
 def stamp(path: str | os.PathLike[str]) -> tuple[int, int]:

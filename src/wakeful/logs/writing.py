@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful import atomic
-from wakeful.inputs import must_be
-from wakeful.lab.tables import arrow
-from wakeful.logs.rows import SEPARATOR, LogBlock
-from wakeful.logs.sources import format_of, shortened
+from wakeful.inputs import UNICODE_RULE, must_be
+from wakeful.logs.blocks import LogBlock
+from wakeful.logs.chunks import shortened
+from wakeful.logs.parquet import arrow
+from wakeful.logs.sources import format_of
+from wakeful.logs.values import SEPARATOR
 
 
 class Parts(NamedTuple):
@@ -50,12 +52,15 @@ def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequ
             if SEPARATOR in name or name != name.strip():
                 rule = f"without {SEPARATOR!r} and blanks at their ends, to be written as CSV"
                 raise ValueError(must_be("names of arms", rule, shortened(name)))
-    with atomic.replacing(path) as file:
-        if kind == ".parquet":
-            _write_parquet(file, parts)
-            return
-        with _text(file, Path(path).suffix == ".gz") as text:
-            (_write_csv if kind == ".csv" else _write_json)(text, parts)
+    try:
+        with atomic.replacing(path) as file:
+            if kind == ".parquet":
+                _write_parquet(file, parts)
+            else:
+                with _text(file, Path(path).suffix == ".gz") as text:
+                    (_write_csv if kind == ".csv" else _write_json)(text, parts)
+    except UnicodeEncodeError as problem:  # in a column that the log does not use
+        raise ValueError(must_be("columns", UNICODE_RULE, shortened(problem.object))) from None
 
 
 @contextmanager

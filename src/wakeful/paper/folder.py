@@ -14,6 +14,7 @@ from wakeful import atomic
 from wakeful.inputs import must_be
 from wakeful.lab import tables
 from wakeful.lab.results import Results
+from wakeful.logs.parquet import arrow
 from wakeful.paper.contents import Claim
 
 MARK = ".wakeful-report"  # says that a folder is ours, from its first moment on
@@ -82,7 +83,7 @@ def write_claims(out: Path, claims: Sequence[Claim]) -> None:
 
 def write_results(out: Path, found: Mapping[str, Results]) -> list[str]:
     """Write one Parquet file for each experiment, and one of all with a column that names it; return their names."""
-    pa, pq = tables.arrow()
+    pa, pq = arrow()
     parts, names = [], []
     for name, results in found.items():
         names.append(f"results/{name}.parquet")

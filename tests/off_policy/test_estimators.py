@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from reference import estimators as literal
-from wakeful.logs.estimators import BETS, LowerSum, Sums
-from wakeful.logs.predictions import ArmMeans
 from wakeful.numerics.arrays import Floats, Ints
+from wakeful.off_policy.estimators import BETS, LowerSum, Sums
+from wakeful.off_policy.predictions import ArmMeans
 
 
 def drawn(n: int, k: int) -> tuple[Ints, Floats, Floats, Floats]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from wakeful.bandits.tables import Column, Table
 from wakeful.inputs import must_be
 from wakeful.lab import tables
+from wakeful.logs.parquet import arrow
 
 KIND = "wakeful evaluation"
 TITLES = {
@@ -131,7 +132,7 @@ class Evaluation:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw the estimates with their intervals; return the figure, and write it to `path` if one is given."""
         try:
-            from wakeful.logs import plots
+            from wakeful.off_policy import plots
         except ImportError:
             raise ImportError("figures need the extra 'lab': pip install 'wakeful[lab]'") from None
         return plots.intervals(self.rows, self.logged, path)
@@ -142,7 +143,7 @@ class Evaluation:
         if kind == ".csv":
             Table(COLUMNS, self.rows).to_csv(path)
         elif kind == ".parquet":
-            pa, _ = tables.arrow()
+            pa, _ = arrow()
             columns = {
                 column.name: list(cells) for column, cells in zip(COLUMNS, zip(*self.rows, strict=True), strict=True)
             }

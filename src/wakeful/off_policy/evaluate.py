@@ -7,12 +7,12 @@ import numpy as np
 
 from wakeful.inputs import must_be, one_of, real, whole
 from wakeful.lab.simulate import named_policies
-from wakeful.logs.estimators import ESTIMATORS, INTERVALS, Sums
-from wakeful.logs.evaluation import Evaluation, EvaluationRow
+from wakeful.logs.blocks import LogBlock
 from wakeful.logs.log import Log
-from wakeful.logs.predictions import ArmMeans
-from wakeful.logs.rows import LogBlock
 from wakeful.numerics.arrays import Floats, Ints
+from wakeful.off_policy.estimators import ESTIMATORS, INTERVALS, Sums
+from wakeful.off_policy.evaluation import Evaluation, EvaluationRow
+from wakeful.off_policy.predictions import ArmMeans
 from wakeful.policies.policy import Policy, a_policy
 from wakeful.policies.rejection import replay
 from wakeful.policies.spectate import fold, refuse_spectator

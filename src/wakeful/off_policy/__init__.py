@@ -1,0 +1,1 @@
+"""Policies judged by a log of decisions that somebody else made: off-policy evaluation."""

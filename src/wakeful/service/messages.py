@@ -17,7 +17,7 @@ Seconds = Annotated[float, Meta(gt=0, le=1e10)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class Body(Struct, forbid_unknown_fields=True, frozen=True):
+class Body(Struct, forbid_unknown_fields=True):
     """The body of a request; a field that it does not have is refused."""
 
 
@@ -39,8 +39,8 @@ class NewBandit(Body):
 class Changes(Body):
     """Settings of a bandit to change; what is left out stays."""
 
-    wait: Seconds | None | UnsetType = UNSET
-    default_loss: Share | None | UnsetType = UNSET
+    wait: Seconds | UnsetType | None = UNSET
+    default_loss: Share | UnsetType | None = UNSET
 
 
 class NewArm(Body):
@@ -109,7 +109,7 @@ class Records(Body):
     records: Annotated[list[NewRecord], Meta(min_length=1, max_length=MOST_ITEMS)]
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct):
     """The body of an answer."""
 
 

@@ -1,0 +1,299 @@
+"""`Engine`: carries out requests in batches. What a batch adds to the logs is committed before it is answered.
+
+Within a batch requests follow one another as if each were alone: a decision is made from the state that all events
+before it leave. Ledgers run ahead of the store until the commit; if that fails they are thrown away, and read again
+from what the store has.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wakeful.service.events import Answered, Expired
+from wakeful.service.known import Finder, Known, number_of
+from wakeful.service.ledger import Ledger
+from wakeful.service.refusals import Refused
+from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Report, Request
+from wakeful.service.rules import Turn, carry_out, overdue
+from wakeful.service.store import Row, Store, StoreError
+
+log = logging.getLogger("wakeful.service")
+SNAPSHOT = 20_000  # events between two snapshots
+BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as much as itself
+UNAVAILABLE = "the store does not answer; nothing was changed, try again"
+
+
+class Engine:
+    """Serves the bandits of one store; used by one thread.
+
+    Parameters:
+        store: where the logs are
+        clock: tells the time, in seconds since 1970
+        snapshot: so many events after the last snapshot, another one is written
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time, snapshot: int = SNAPSHOT) -> None:
+        self.store, self.clock, self.snapshot = store, clock, snapshot
+        self.ledgers: dict[str, Ledger] = {}
+        self._ids: dict[str, int] = {}  # of the rows that the ledgers were read from
+        self._saved: dict[str, tuple[int, int]] = {}  # number of the last snapshot, and its bytes
+        self.is_ready = True
+        self.refresh()
+
+    def run(self, requests: Sequence[Request]) -> list[Any]:
+        """Carry out requests; return, for each, its answer or the exception that it ends with."""
+        reads = [isinstance(request, Look | LookAll) for request in requests]
+        writes = [request for request, is_read in zip(requests, reads, strict=True) if not is_read]
+        written = iter(self._write(writes) if writes else [])
+        return [
+            self._read(request) if is_read else next(written)  # type: ignore[arg-type]
+            for request, is_read in zip(requests, reads, strict=True)
+        ]
+
+    def _write(self, requests: Sequence[Any]) -> list[Any]:
+        """Carry out requests in one transaction; if one of them breaks it, each in its own."""
+        names = {request.bandit for request in requests}
+        try:
+            answers, appended = self._committed(requests, names)
+        except StoreError as problem:
+            log.warning("the store failed: %s", problem)
+            self._forget(names)
+            self.is_ready = False
+            return [Refused("unavailable", UNAVAILABLE)] * len(requests)
+        except Exception as problem:
+            self._forget(names)
+            if len(requests) == 1:
+                log.exception("a request failed")
+                return [problem]
+            return [self._write([request])[0] for request in requests]
+        self.is_ready = True
+        self._after_commit(names, appended)
+        return answers
+
+    def _committed(self, requests: Sequence[Any], names: set[str]) -> tuple[list[Any], int]:
+        """Carry out requests in one transaction, which is committed when this returns."""
+        answers: list[Any] = []
+        with self.store.transaction(writes=True):
+            for request in requests:
+                if isinstance(request, Create) and request.bandit not in self.ledgers:
+                    self.store.reserve(request.bandit)
+            rows = self.store.lock(names)
+            for name in names:
+                self._catch_up(name, rows.get(name))
+            finders = self._finders(requests, rows)
+            added: dict[str, list[Any]] = {name: [] for name in names}
+            for request in requests:
+                name = request.bandit
+                answers.append(self._one(request, rows, finders[name], added[name]))
+            for name, entries in added.items():
+                if entries:
+                    self.store.append(rows[name], entries)
+                elif name in rows and rows[name].head == 0:
+                    self.store.release(name)
+        return answers, sum(map(len, added.values()))
+
+    def _one(self, request: Any, rows: dict[str, Row], finder: Finder, added: list[Any]) -> Any:
+        """Carry out one request; return its answer, or why it is refused."""
+        name = request.bandit
+        if isinstance(request, Delete):
+            return self._delete(request, rows, added)
+        turn = Turn(self.ledgers.get(name), finder, self.clock())
+        try:
+            answer = carry_out(request, turn)
+        except Refused as refused:
+            if turn.added:  # it went wrong half way
+                raise RuntimeError(f"{request!r} was refused after it had changed something") from refused
+            return refused
+        if turn.ledger is not None and name not in self.ledgers:
+            self.ledgers[name], self._ids[name] = turn.ledger, rows[name].id
+        added += turn.added
+        return answer
+
+    def _delete(self, request: Delete, rows: dict[str, Row], added: list[Any]) -> Any:
+        """Delete a bandit, if the caller knows its whole log."""
+        ledger = self.ledgers.get(request.bandit)
+        if ledger is None:
+            return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
+        if ledger.head != request.events:
+            message = f"events must be {ledger.head}, the number of the last event, got {request.events}: export first"
+            return Refused("conflict", message, "events")
+        self.store.delete(rows[request.bandit])
+        self._forget([request.bandit])
+        added.clear()
+        return None
+
+    def _finders(self, requests: Sequence[Any], rows: dict[str, Row]) -> dict[str, Finder]:
+        """Return the decisions that requests are about, for each bandit."""
+        finders = {}
+        for name in {request.bandit for request in requests}:
+            numbers, own_ids = set(), set()
+            for request in requests:
+                if request.bandit != name or name not in self.ledgers:
+                    continue
+                if isinstance(request, Report):
+                    number = number_of(request.decision)
+                    if number is None:
+                        own_ids.add(request.decision)
+                    else:
+                        numbers.add(number)
+                elif isinstance(request, Decide) and request.body.id:
+                    own_ids.add(request.body.id)
+                elif isinstance(request, Expire):
+                    numbers.update(overdue(self.ledgers[name], self.clock()))
+            found = self.store.find(rows[name], numbers, own_ids) if numbers or own_ids else []
+            finders[name] = Finder(found)
+        return finders
+
+    def _read(self, request: Look | LookAll) -> Any:
+        """Read something, from state that is committed and current."""
+        try:
+            with self.store.transaction(writes=False):
+                if isinstance(request, LookAll):
+                    self._catch_up_all()
+                    return request.function([self.ledgers[name] for name in sorted(self.ledgers)])
+                row = self.store.row(request.bandit)
+                self._catch_up(request.bandit, row)
+                if row is None:
+                    return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
+                return request.function(self.ledgers[request.bandit], Reader(self.store, row))
+        except StoreError as problem:
+            log.warning("the store failed: %s", problem)
+            self.is_ready = False
+            return Refused("unavailable", UNAVAILABLE)
+        except Refused as refused:
+            return refused
+        except Exception as problem:
+            return problem
+
+    def refresh(self) -> None:
+        """Ask the store whether it answers, and which bandits there are."""
+        try:
+            with self.store.transaction(writes=False):
+                self._catch_up_all()
+        except StoreError as problem:
+            if self.is_ready:
+                log.warning("the store failed: %s", problem)
+            self.is_ready = False
+        else:
+            self.is_ready = True
+
+    def due(self) -> list[Request]:
+        """Return requests to record what has waited too long."""
+        now = self.clock()
+        return [Expire(name) for name, ledger in self.ledgers.items() if overdue(ledger, now)]
+
+    def _catch_up_all(self) -> None:
+        """Bring all ledgers up to what the store has."""
+        rows = {row.name: row for row in self.store.rows()}
+        for name in set(self.ledgers) - set(rows):
+            self._forget([name])
+        for name, row in rows.items():
+            self._catch_up(name, row)
+
+    def _catch_up(self, name: str, row: Row | None) -> None:
+        """Bring a ledger up to what the store has: other processes append, too."""
+        if row is None or row.head == 0:
+            self._forget([name])
+            return
+        ledger = self.ledgers.get(name)
+        if ledger is None or self._ids[name] != row.id or ledger.head > row.head:
+            self.ledgers[name] = self._loaded(row)
+            self._ids[name] = row.id
+        elif ledger.head < row.head:
+            fold(ledger, self.store, row)
+
+    def _loaded(self, row: Row) -> Ledger:
+        """Return a ledger from its last snapshot and the events after it."""
+        found = self.store.snapshot(row)
+        ledger = None
+        if found is not None:
+            number, _, data = found
+            self._saved[row.name] = number, len(data)
+            try:
+                ledger = Ledger.from_bytes(data)
+            except Exception as problem:
+                log.warning("the snapshot of %r at %d is not readable: %s", row.name, number, problem)
+                if row.first > 1:
+                    raise
+        return fold(ledger, self.store, row)
+
+    def _forget(self, names: Any) -> None:
+        """Throw ledgers away; they are read again when they are needed."""
+        for name in list(names):
+            self.ledgers.pop(name, None)
+            self._ids.pop(name, None)
+
+    def _after_commit(self, names: set[str], appended: int) -> None:
+        """Write snapshots of logs that have grown, and let the store tidy up."""
+        try:
+            for name in names:
+                ledger = self.ledgers.get(name)
+                number, size = self._saved.get(name, (0, 0))
+                if ledger is not None and ledger.head - number >= max(self.snapshot, size // BYTES_PER_EVENT):
+                    self._keep_snapshot(name, ledger)
+            self.store.tidy(appended)
+        except StoreError as problem:
+            log.warning("no snapshot was written: %s", problem)
+
+    def _keep_snapshot(self, name: str, ledger: Ledger) -> None:
+        data = ledger.to_bytes()
+        with self.store.transaction(writes=True):
+            self.store.keep_snapshot(self._ids[name], ledger.head, ledger.hash, data)
+        self._saved[name] = ledger.head, len(data)
+
+    def close(self) -> None:
+        """Write snapshots of all that has happened since the last, and close the store."""
+        try:
+            for name, ledger in self.ledgers.items():
+                if ledger.head > self._saved.get(name, (0, 0))[0]:
+                    self._keep_snapshot(name, ledger)
+        except StoreError as problem:
+            log.warning("no snapshot was written: %s", problem)
+        self.store.close()
+
+
+class Reader:
+    """Reads the log of one bandit, for `Look`."""
+
+    def __init__(self, store: Store, row: Row) -> None:
+        self._store, self._row = store, row
+
+    def decision(self, decision_id: str) -> Known:
+        """Return a decision by its id, or refuse."""
+        number = number_of(decision_id)
+        found = self._store.find(self._row, [number] if number is not None else [], [decision_id])
+        return Finder(found).get(decision_id)
+
+    def events(self, after: int, limit: int) -> list[tuple[int, Any]]:
+        """Return events after a number."""
+        return [(item.number, item.event) for item in self._store.entries(self._row, after, limit=limit)]
+
+
+def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -> Ledger:
+    """Fold events of a log into a ledger, or into a new one, up to a number or to its end."""
+    finder = Finder()
+    after = 0 if ledger is None else ledger.head
+    last = row.head if to is None else to
+    while after < last:
+        entries = list(store.entries(row, after, min(last, after + CHUNK)))
+        if len(entries) != min(last, after + CHUNK) - after:
+            raise StoreError(f"the log of {row.name!r} has a gap after event {after}")
+        if ledger is None:
+            ledger = Ledger(entries[0].event)  # type: ignore[arg-type]  # the first event is a Created
+        here = {item.number: item.event for item in entries}
+        asked = {item.event.decision for item in entries if isinstance(item.event, Answered | Expired)}
+        finder = Finder(store.find(row, asked - set(here)))
+        for item in entries:
+            event = item.event
+            choice = None
+            if isinstance(event, Answered | Expired):
+                choice = here.get(event.decision) or finder[event.decision].choice
+            ledger.take(item, choice)  # type: ignore[arg-type]  # feedback is about a decision
+        after += len(entries)
+    if ledger is None or ledger.hash != (row.hash if last == row.head else ledger.hash):
+        raise StoreError(f"the log of {row.name!r} does not end with the hash that it should")
+    return ledger
+
+
+CHUNK = 5_000  # events in memory at a time

@@ -1,0 +1,215 @@
+"""The events of a bandit's log: what each holds, how it is written, and the chain of hashes over all of them.
+
+Arms are written as positions, in the order in which they were added; a position is never used again. A set of arms is
+one bit for each arm that there was at that time, and probabilities are written exactly, eight bytes each, of the arms
+in the set.
+"""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from wakeful.numerics.arrays import Floats, Mask
+
+BEGINNING = sha256(b"wakeful log 1").digest()  # what the first event of every log is chained to
+
+
+class Event(Struct, array_like=True):
+    """Something that happened to a bandit, at a `time` in seconds since 1970; times never go back within a log."""
+
+    time: float
+
+
+class Created(Event, tag=1):
+    """The bandit was made. `seed` is that of its draws."""
+
+    name: str
+    kind: str
+    policy: dict[str, Any]
+    arms: list[str]
+    seed: int
+    wait: float | None
+    default_loss: float | None
+    versions: str
+
+
+class Configured(Event, tag=2):
+    """Settings changed; `wait` holds for decisions from now on."""
+
+    wait: float | None
+    default_loss: float | None
+
+
+class ArmAdded(Event, tag=3):
+    """An arm was added, at the next position."""
+
+    arm: str
+
+
+class ArmRetired(Event, tag=4):
+    """An arm was retired."""
+
+    arm: int
+
+
+class ArmRevived(Event, tag=5):
+    """A retired arm is available again."""
+
+    arm: int
+
+
+class Decided(Event, tag=6):
+    """A decision: all of `wakeful.Decision`, the client's own `id` or "", and until when feedback may come."""
+
+    id: str
+    n_arms: int
+    awake: bytes
+    probabilities: bytes
+    arm: int
+    clock: int
+    memo: float
+    deadline: float | None
+    versions: str
+
+
+class Dueled(Event, tag=7):
+    """A duel: all of `wakeful.Duel`, for each arm drawn whom it was drawn from and with which probabilities."""
+
+    id: str
+    n_arms: int
+    arms: list[int]
+    allowed: list[bytes]
+    laws: list[bytes]
+    clock: int
+    memos: list[float]
+    shown: list[int]
+    group: str | None
+    deadline: float | None
+    versions: str
+
+
+class Answered(Event, tag=8):
+    """Feedback for the decision of event number `decision`: its loss, or the left arm's share of the win."""
+
+    decision: int
+    value: float
+
+
+class Expired(Event, tag=9):
+    """No feedback came in time: from now on none is learned. `value` is the default loss that was, or None."""
+
+    decision: int
+    value: float | None
+
+
+class Late(Event, tag=10):
+    """Feedback that came after the decision had expired; it is not learned."""
+
+    decision: int
+    value: float
+
+
+class Recorded(Event, tag=11):
+    """A decision that somebody else made."""
+
+    arm: int
+    n_arms: int
+    awake: bytes
+    probability: float | None
+    loss: float
+
+
+class DuelRecorded(Event, tag=12):
+    """A duel that somebody else arranged; `share` is the left arm's of the win."""
+
+    left: int
+    right: int
+    share: float
+    group: str | None
+    probability: float | None
+    n_arms: int
+    awake: bytes | None
+
+
+AnyEvent = (
+    Created
+    | Configured
+    | ArmAdded
+    | ArmRetired
+    | ArmRevived
+    | Decided
+    | Dueled
+    | Answered
+    | Expired
+    | Late
+    | Recorded
+    | DuelRecorded
+)
+Choice = Decided | Dueled  # what feedback can be about
+Outcome = Answered | Expired  # what ends the wait for it
+encode = Encoder().encode
+decode = Decoder(AnyEvent).decode
+
+
+class Entry(NamedTuple):
+    """An event in its place: its number from 1, its bytes, and the hash of the log up to it."""
+
+    number: int
+    event: AnyEvent
+    body: bytes
+    hash: bytes
+
+    @property
+    def own_id(self) -> str | None:
+        """The client's own id of a decision, by which a repeated request is known."""
+        return (self.event.id or None) if isinstance(self.event, Decided | Dueled) else None
+
+    @property
+    def about(self) -> int | None:
+        """The decision whose wait this event ends; less than zero for late feedback, which ends nothing."""
+        if isinstance(self.event, Answered | Expired):
+            return self.event.decision
+        return -self.event.decision if isinstance(self.event, Late) else None
+
+
+def chained(before: bytes, number: int, body: bytes) -> bytes:
+    """Return the hash of a log up to the event `number` with this body, given the hash up to the event before it."""
+    return sha256(before + number.to_bytes(8, "big") + body).digest()
+
+
+def entry(before: bytes, number: int, event: AnyEvent) -> Entry:
+    """Return an event in its place after the log whose hash is `before`."""
+    body = encode(event)
+    return Entry(number, event, body, chained(before, number, body))
+
+
+def packed(mask: Mask) -> bytes:
+    """Return a set of arms as bits."""
+    return np.packbits(mask).tobytes()
+
+
+def unpacked(bits: bytes, n_arms: int) -> Mask:
+    """Return the set of arms that `packed` wrote."""
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=n_arms).view(np.bool_)
+
+
+def spread(numbers: bytes, mask: Mask) -> Floats:
+    """Return the probabilities of all arms, from those of the arms in `mask`."""
+    p = np.zeros(mask.size)
+    p[mask] = np.frombuffer(numbers, "<f8")
+    return p
+
+
+def breaks(before: bytes, entries: Iterable[tuple[int, bytes, bytes]], first: int) -> int | None:
+    """Return the number of the first entry (number, body, hash) that does not follow from those before it, or None."""
+    expected = first
+    for number, body, found in entries:
+        before = chained(before, expected, body)
+        if number != expected or found != before:
+            return expected
+        expected += 1
+    return None

@@ -1,0 +1,106 @@
+"""`PostgresStore`: logs in PostgreSQL, which several processes share.
+
+A process locks the row of a bandit before it appends to its log, and holds the lock until the commit. So the numbers of
+events have no gaps, become visible in their order, and whoever has the lock has seen all of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from wakeful.inputs import must_be
+from wakeful.service.sqlite import schema
+from wakeful.service.store import SCHEMA, Store, StoreError
+
+PREPARING = 5_721_040_917  # the number of the lock under which tables are made
+SETTINGS = (
+    "-c lock_timeout=15s "  # of waiting for a bandit that another process has locked
+    "-c idle_in_transaction_session_timeout=5s "  # a process that is paused or hangs gives its locks back
+    "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
+)
+
+
+class PostgresStore(Store):
+    """Logs in a PostgreSQL database, by URL."""
+
+    name = "postgresql"
+    for_update = " FOR UPDATE"
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._connection = self._connect()
+        self._prepare()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        try:
+            given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(self.url)
+            options = f"{given.pop('options', '') or ''} {SETTINGS}"
+            given.setdefault("connect_timeout", 10)
+            return psycopg.connect("", **given, autocommit=True, options=options)
+        except psycopg.ProgrammingError as problem:
+            raise ValueError(must_be("db", "a URL of PostgreSQL", "one that cannot be read")) from problem
+        except psycopg.Error as problem:
+            raise StoreError(f"PostgreSQL does not answer: {problem}") from problem
+
+    def _prepare(self) -> None:
+        """Make the tables, if the database is new; refuse one of another version."""
+        with self.transaction(writes=True):
+            self.execute("SELECT pg_advisory_xact_lock(?)", (PREPARING,))
+            if not self.execute("SELECT to_regclass('wakeful_schema') IS NOT NULL")[0][0]:
+                for statement in schema("postgres.sql"):
+                    self.execute(statement)
+            version = self.execute("SELECT version FROM wakeful_schema")[0][0]
+        if version != SCHEMA:
+            raise ValueError(must_be("db", f"a database of Wakeful, version {SCHEMA}", version))
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement and return its rows."""
+        try:
+            cursor = self._connection.execute(_marked(sql), values, binary=True)
+            return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement for many rows."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(_marked(sql), rows)
+        except psycopg.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    def stream(self, sql: str, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield the rows of a statement, a thousand at a time; inside a transaction."""
+        try:
+            with self._connection.cursor("wakeful", binary=True) as cursor:
+                cursor.itersize = 1000
+                yield from cursor.execute(_marked(sql), values)
+        except psycopg.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Iterator[None]:
+        """Run what is inside as one transaction; reads see one moment."""
+        if self._connection.closed or self._connection.broken:
+            self._connection = self._connect()
+        self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+            self.execute("COMMIT")
+        except StoreError:
+            self._connection.close()  # whether the commit happened is seen after connecting again
+            raise
+        except BaseException:
+            self.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _marked(sql: str) -> str:
+    """Return a statement with the marks for values that psycopg wants."""
+    return sql.replace("%", "%%").replace("?", "%s")

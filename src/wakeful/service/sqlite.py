@@ -1,0 +1,165 @@
+"""`SqliteStore`: logs in one file, written by one process. A commit is on disk before it returns.
+
+The file is in WAL mode with `synchronous=FULL`. Exactly one connection writes and moves what was written from the WAL
+into the file: SQLite before 3.51.3 can lose data if two do. A lock beside the file keeps other writers out.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wakeful.inputs import must_be
+from wakeful.service.store import SCHEMA, Store, StoreError
+
+CHECKPOINT = 20_000  # events between two checkpoints
+PAGE = 8192  # bytes: a decision among a hundred arms fits several times
+
+
+class SqliteStore(Store):
+    """Logs in an SQLite file.
+
+    Parameters:
+        path: of the file; it is made if it is not there
+        reads_only: open it beside the process that writes
+    """
+
+    name = "sqlite"
+
+    def __init__(self, path: str | os.PathLike[str], *, reads_only: bool = False) -> None:
+        self.path, self.reads_only = Path(path), reads_only
+        self._appended = 0
+        if reads_only and not self.path.is_file():
+            raise FileNotFoundError(f"no such database: {self.path}")
+        self._lock = None if reads_only else _locked(self.path)
+        try:
+            self._connection = self._connect()
+            self._prepare()
+        except BaseException:
+            self._unlock()
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open the file."""
+        where = f"{self.path.absolute().as_uri()}?mode={'ro' if self.reads_only else 'rwc'}"
+        try:
+            connection = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+            if not self.reads_only:
+                connection.execute(f"PRAGMA page_size = {PAGE}")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA wal_autocheckpoint = 0")
+        except sqlite3.Error as problem:
+            raise StoreError(f"{self.path} must be an SQLite database that can be opened: {problem}") from problem
+        return connection
+
+    def _prepare(self) -> None:
+        """Make the tables, if the file is new; refuse one of another version."""
+        version = self.execute("PRAGMA user_version")[0][0]
+        if version == SCHEMA:
+            return
+        if version != 0 or self.execute("SELECT 1 FROM sqlite_master"):
+            raise ValueError(must_be("db", f"a database of Wakeful, version {SCHEMA}", f"{self.path}, {version}"))
+        if self.reads_only:
+            raise ValueError(must_be("db", "a database of Wakeful", str(self.path)))
+        with self.transaction(writes=True):
+            for statement in schema("sqlite.sql"):
+                self.execute(statement)
+            self.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement and return its rows."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement for many rows."""
+        try:
+            self._connection.executemany(sql, rows)
+        except sqlite3.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    def stream(self, sql: str, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield the rows of a statement."""
+        try:
+            yield from self._connection.execute(sql, values)
+        except sqlite3.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Iterator[None]:
+        """Run what is inside as one transaction."""
+        self.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        try:
+            yield
+            self.execute("COMMIT")
+        except StoreError:
+            self._reopen()  # only a new connection knows what is on disk
+            raise
+        except BaseException:
+            self.execute("ROLLBACK")
+            raise
+
+    def _reopen(self) -> None:
+        """Start anew with what is on disk."""
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        self._connection = self._connect()
+
+    def tidy(self, appended: int) -> None:
+        """Move what was written into the file, now and then."""
+        self._appended += appended
+        if self._appended >= CHECKPOINT:
+            self._appended = 0
+            self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a consistent copy to another file, while others go on."""
+        try:
+            with sqlite3.connect(path) as other:
+                self._connection.backup(other)
+            other.close()
+        except sqlite3.Error as problem:
+            raise StoreError(str(problem)) from problem
+
+    def close(self) -> None:
+        """Close the file, with everything in it, and let others write."""
+        try:
+            if not self.reads_only:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._connection.close()
+        except sqlite3.Error as problem:
+            raise StoreError(str(problem)) from problem
+        finally:
+            self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def schema(name: str) -> list[str]:
+    """Return the statements of a file of SQL in this package."""
+    text = files("wakeful.service").joinpath(name).read_text("utf-8")
+    lines = [line.partition("--")[0] for line in text.splitlines()]
+    return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]
+
+
+def _locked(path: Path) -> int:
+    """Lock the file beside a database, or refuse: another process writes to it."""
+    if not path.absolute().parent.is_dir():
+        raise ValueError(must_be("db", "a file in a folder that exists", str(path)))
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{path} is open in another process; only one may write to it at a time") from None
+    return lock

@@ -1,0 +1,163 @@
+"""`Store`: where logs are kept. One suite of SQL for SQLite and PostgreSQL; each has a file for what is its own.
+
+A store holds one transaction at a time and is used by one thread. Tables: `bandit`, a row for each with the number and
+hash of its last event; `event`, the logs, only ever appended to; `snapshot`, ledgers as bytes, which are never needed
+but save time.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from wakeful.service.events import BEGINNING, Decided, Dueled, Entry, Outcome, decode
+from wakeful.service.known import Known
+
+SCHEMA = 1  # the version of the tables
+
+
+class StoreError(Exception):
+    """The store does not answer, is full, or has been damaged; what was under way has not happened."""
+
+
+class Row(NamedTuple):
+    """A bandit as its table has it; `first` is the number of the first event that was not moved to an archive."""
+
+    id: int
+    name: str
+    head: int
+    hash: bytes
+    first: int
+
+
+class Store(ABC):
+    """Logs in a database. All methods raise `StoreError` if it fails."""
+
+    name: str
+
+    @abstractmethod
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement with `?` for values, and return its rows."""
+
+    @abstractmethod
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement for many rows."""
+
+    @abstractmethod
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Iterator[None]:
+        """Run what is inside as one transaction; after an error none of it has happened."""
+
+    @abstractmethod
+    def stream(self, sql: str, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield the rows of a statement, without having all of them in memory."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it."""
+
+    def tidy(self, appended: int) -> None:  # noqa: B027 (most stores tidy themselves)
+        """Do what has to be done now and then, after so many events were appended."""
+
+    for_update = ""  # added to a query that locks what it returns
+
+    def rows(self) -> list[Row]:
+        """Return all bandits, by name."""
+        return [Row(*row) for row in self.execute(f"{SELECT_BANDIT} WHERE head > 0 ORDER BY name")]
+
+    def row(self, name: str) -> Row | None:
+        """Return one bandit, if there is one of this name."""
+        found = self.execute(f"{SELECT_BANDIT} WHERE name = ? AND head > 0", (name,))
+        return Row(*found[0]) if found else None
+
+    def lock(self, names: Iterable[str]) -> dict[str, Row]:
+        """Return these bandits, locked until the transaction ends; always in the same order, so that nobody waits."""
+        found = {}
+        for name in sorted(names):
+            for row in self.execute(f"{SELECT_BANDIT} WHERE name = ?{self.for_update}", (name,)):
+                found[name] = Row(*row)
+        return found
+
+    def reserve(self, name: str) -> None:
+        """Make a row for a bandit that has no events yet, unless there is one; `head` is 0 until it has."""
+        sql = "INSERT INTO bandit (name, head, hash, first) VALUES (?, 0, ?, 1) ON CONFLICT (name) DO NOTHING"
+        self.execute(sql, (name, BEGINNING))
+
+    def release(self, name: str) -> None:
+        """Remove such a row, if it still has no events."""
+        self.execute("DELETE FROM bandit WHERE name = ? AND head = 0", (name,))
+
+    def append(self, row: Row, entries: Sequence[Entry]) -> None:
+        """Append events to a log."""
+        sql = "INSERT INTO event (bandit, number, own_id, about, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
+        self.execute_many(sql, [(row.id, e.number, e.own_id, e.about, e.body, e.hash) for e in entries])
+        last = entries[-1]
+        self.execute("UPDATE bandit SET head = ?, hash = ? WHERE id = ?", (last.number, last.hash, row.id))
+
+    def entries(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Entry]:
+        """Yield the events of a log, in order: those after a number, up to another one."""
+        for number, body, digest in self.bodies(row, after, to, limit):
+            yield Entry(number, decode(body), bytes(body), bytes(digest))
+
+    def bodies(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Any]:
+        """Yield the number, body and hash of the events of a log, in order."""
+        sql = "SELECT number, body, hash FROM event WHERE bandit = ? AND number > ? AND number <= ? ORDER BY number"
+        most = "" if limit is None else f" LIMIT {int(limit)}"
+        yield from self.stream(sql + most, (row.id, after, row.head if to is None else to))
+
+    def find(self, row: Row, numbers: Iterable[int] = (), own_ids: Iterable[str] = ()) -> list[Known]:
+        """Return the decisions of these event numbers and clients' own ids, with what has become of them."""
+        found = [*self._choices(row, "number", sorted(set(numbers))), *self._choices(row, "own_id", set(own_ids))]
+        return [known for known in found if known is not None]
+
+    def _choices(self, row: Row, column: str, wanted: Iterable[Any]) -> Iterator[Known | None]:
+        """Yield decisions by one column; other events are left out."""
+        for batch in _batches(list(wanted)):
+            marks = ", ".join("?" * len(batch))
+            sql = f"SELECT number, body FROM event WHERE bandit = ? AND {column} IN ({marks})"
+            bodies = {number: decode(bytes(body)) for number, body in self.execute(sql, (row.id, *batch))}
+            choices = {n: event for n, event in bodies.items() if isinstance(event, Decided | Dueled)}
+            outcomes = self._outcomes(row, list(choices))
+            for number, choice in choices.items():
+                yield Known(number, choice, outcomes.get(number), late=-number in outcomes)
+
+    def _outcomes(self, row: Row, numbers: list[int]) -> dict[int, Outcome]:
+        """Return what has become of decisions; under the negative number, late feedback."""
+        if not numbers:
+            return {}
+        about = [*numbers, *(-number for number in numbers)]
+        sql = f"SELECT about, body FROM event WHERE bandit = ? AND about IN ({', '.join('?' * len(about))})"
+        return {number: decode(bytes(body)) for number, body in self.execute(sql, (row.id, *about))}
+
+    def snapshot(self, row: Row, at_most: int | None = None) -> tuple[int, bytes, bytes] | None:
+        """Return number, hash and bytes of the last snapshot, or of the last one at or before a number."""
+        sql = "SELECT number, hash, data FROM snapshot WHERE bandit = ? AND number <= ? ORDER BY number DESC LIMIT 1"
+        found = self.execute(sql, (row.id, row.head if at_most is None else at_most))
+        return (found[0][0], bytes(found[0][1]), bytes(found[0][2])) if found else None
+
+    def keep_snapshot(self, row_id: int, number: int, digest: bytes, data: bytes) -> None:
+        """Keep a snapshot, and remove older ones but the last and those that a compacted log begins with."""
+        sql = "INSERT INTO snapshot (bandit, number, hash, data) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        self.execute(sql, (row_id, number, digest, data))
+        self.execute(
+            "DELETE FROM snapshot WHERE bandit = ? AND number < (SELECT MIN(number) FROM (SELECT number FROM snapshot "
+            "WHERE bandit = ? ORDER BY number DESC LIMIT 2) AS last) "
+            "AND number <> (SELECT first - 1 FROM bandit WHERE id = ?)",
+            (row_id, row_id, row_id),
+        )
+
+    def delete(self, row: Row) -> None:
+        """Remove a bandit and its log."""
+        for table in ("snapshot", "event"):
+            self.execute(f"DELETE FROM {table} WHERE bandit = ?", (row.id,))
+        self.execute("DELETE FROM bandit WHERE id = ?", (row.id,))
+
+
+SELECT_BANDIT = "SELECT id, name, head, hash, first FROM bandit"
+MOST_VALUES = 400  # in one statement
+
+
+def _batches(values: list[Any]) -> Iterator[list[Any]]:
+    """Yield values, so many at a time as one statement takes."""
+    for start in range(0, len(values), MOST_VALUES):
+        yield values[start : start + MOST_VALUES]

@@ -80,6 +80,11 @@ class PostgresStore(Store):
         except psycopg.Error as problem:
             raise StoreError(str(problem)) from problem
 
+    def listed(self, values: Sequence[Any]) -> tuple[str, Any]:
+        """Return SQL for a table of values."""
+        kind = "text" if isinstance(values[0], str) else "bigint"
+        return f"unnest(?::{kind}[]) AS listed (value)", list(values)
+
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[None]:
         """Run what is inside as one transaction; reads see one moment."""

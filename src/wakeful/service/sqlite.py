@@ -5,6 +5,7 @@ into the file: SQLite before 3.51.3 can lose data if two do. A lock beside the f
 """
 
 import fcntl
+import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -91,6 +92,10 @@ class SqliteStore(Store):
             yield from self._connection.execute(sql, values)
         except sqlite3.Error as problem:
             raise StoreError(str(problem)) from problem
+
+    def listed(self, values: Sequence[Any]) -> tuple[str, Any]:
+        """Return SQL for a table of values."""
+        return "json_each(?)", json.dumps(values)
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[None]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from wakeful.service.events import BEGINNING, Decided, Dueled, Entry, Outcome, decode
+from wakeful.service.events import BEGINNING, Decided, Dueled, Entry, decode
 from wakeful.service.known import Known
 
 SCHEMA = 1  # the version of the tables
@@ -97,7 +97,7 @@ class Store(ABC):
     def entries(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Entry]:
         """Yield the events of a log, in order: those after a number, up to another one."""
         for number, body, digest in self.bodies(row, after, to, limit):
-            yield Entry(number, decode(body), bytes(body), bytes(digest))
+            yield Entry(number, decode(body), body, digest)
 
     def bodies(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Any]:
         """Yield the number, body and hash of the events of a log, in order."""
@@ -105,35 +105,32 @@ class Store(ABC):
         most = "" if limit is None else f" LIMIT {int(limit)}"
         yield from self.stream(sql + most, (row.id, after, row.head if to is None else to))
 
+    @abstractmethod
+    def listed(self, values: Sequence[Any]) -> tuple[str, Any]:
+        """Return SQL for a table of these numbers or texts, with a column `value`, and what to hand it."""
+
     def find(self, row: Row, numbers: Iterable[int] = (), own_ids: Iterable[str] = ()) -> list[Known]:
         """Return the decisions of these event numbers and clients' own ids, with what has become of them."""
-        found = [*self._choices(row, "number", sorted(set(numbers))), *self._choices(row, "own_id", set(own_ids))]
-        return [known for known in found if known is not None]
+        bodies = [*self._where(row, "number", sorted(set(numbers))), *self._where(row, "own_id", sorted(set(own_ids)))]
+        events = {number: decode(body) for number, _, body in bodies}
+        choices = {number: event for number, event in events.items() if isinstance(event, Decided | Dueled)}
+        about = [*choices, *(-number for number in choices)]
+        ends: dict[int, Any] = {number: decode(body) for _, number, body in self._where(row, "about", about)}
+        return [Known(n, choice, ends.get(n), late=-n in ends) for n, choice in choices.items()]
 
-    def _choices(self, row: Row, column: str, wanted: Iterable[Any]) -> Iterator[Known | None]:
-        """Yield decisions by one column; other events are left out."""
-        for batch in _batches(list(wanted)):
-            marks = ", ".join("?" * len(batch))
-            sql = f"SELECT number, body FROM event WHERE bandit = ? AND {column} IN ({marks})"
-            bodies = {number: decode(bytes(body)) for number, body in self.execute(sql, (row.id, *batch))}
-            choices = {n: event for n, event in bodies.items() if isinstance(event, Decided | Dueled)}
-            outcomes = self._outcomes(row, list(choices))
-            for number, choice in choices.items():
-                yield Known(number, choice, outcomes.get(number), late=-number in outcomes)
-
-    def _outcomes(self, row: Row, numbers: list[int]) -> dict[int, Outcome]:
-        """Return what has become of decisions; under the negative number, late feedback."""
-        if not numbers:
-            return {}
-        about = [*numbers, *(-number for number in numbers)]
-        sql = f"SELECT about, body FROM event WHERE bandit = ? AND about IN ({', '.join('?' * len(about))})"
-        return {number: decode(bytes(body)) for number, body in self.execute(sql, (row.id, *about))}
+    def _where(self, row: Row, column: str, values: Sequence[Any]) -> list[Any]:
+        """Return number, what it is about, and body of the events that have one of these values in a column."""
+        if not values:
+            return []
+        table, given = self.listed(values)
+        sql = f"SELECT number, about, body FROM {table} CROSS JOIN event WHERE bandit = ? AND {column} = value"
+        return self.execute(sql, (given, row.id))
 
     def snapshot(self, row: Row, at_most: int | None = None) -> tuple[int, bytes, bytes] | None:
         """Return number, hash and bytes of the last snapshot, or of the last one at or before a number."""
         sql = "SELECT number, hash, data FROM snapshot WHERE bandit = ? AND number <= ? ORDER BY number DESC LIMIT 1"
         found = self.execute(sql, (row.id, row.head if at_most is None else at_most))
-        return (found[0][0], bytes(found[0][1]), bytes(found[0][2])) if found else None
+        return found[0] if found else None
 
     def keep_snapshot(self, row_id: int, number: int, digest: bytes, data: bytes) -> None:
         """Keep a snapshot, and remove older ones but the last and those that a compacted log begins with."""
@@ -154,10 +151,3 @@ class Store(ABC):
 
 
 SELECT_BANDIT = "SELECT id, name, head, hash, first FROM bandit"
-MOST_VALUES = 400  # in one statement
-
-
-def _batches(values: list[Any]) -> Iterator[list[Any]]:
-    """Yield values, so many at a time as one statement takes."""
-    for start in range(0, len(values), MOST_VALUES):
-        yield values[start : start + MOST_VALUES]

@@ -10,7 +10,8 @@ from typing import Any
 
 from wakeful.service.engine import Engine
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Look, LookAll, Request
+from wakeful.service.requests import Create, Look, LookAll, Request
+from wakeful.service.rules import compile_for
 from wakeful.service.stores import open_store
 
 log = logging.getLogger("wakeful.service")
@@ -59,8 +60,9 @@ class Desk:
 
     async def ask(self, request: Request) -> Any:
         """Return the answer to a request, or raise `Refused`."""
-        future = self._put(request)
-        return _given(await future)
+        if isinstance(request, Create):
+            await asyncio.to_thread(compile_for, request.body)  # nobody else waits for the compiler
+        return _given(await self._put(request))
 
     async def ask_many(self, requests: Sequence[Request]) -> list[Any]:
         """Return for each of some requests its answer, or the `Refused` that it ends with; they stay together."""

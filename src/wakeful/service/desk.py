@@ -17,7 +17,7 @@ from wakeful.service.stores import open_store
 log = logging.getLogger("wakeful.service")
 MOST_WAITING = 10_000  # requests
 MOST_AT_ONCE = 256  # requests in one commit
-SWEEP = 1.0  # seconds between two looks at what has waited too long
+SECONDS_PER_SWEEP = 1.0  # seconds between two looks at what has waited too long
 
 Item = tuple[Request, "asyncio.Future[Any]"]
 
@@ -89,7 +89,7 @@ class Desk:
         """Carry out what comes, until the desk is closed; runs in its own thread."""
         swept = time.monotonic()
         while self._queue or not self._closing:
-            self._called.wait(SWEEP)
+            self._called.wait(SECONDS_PER_SWEEP)
             self._called.clear()
             while self._queue:
                 self._batch()
@@ -115,7 +115,7 @@ class Desk:
     def _sweep(self, last: float) -> float:
         """Record what has waited too long, now and then; return when that was done last."""
         now = time.monotonic()
-        if now - last < SWEEP:
+        if now - last < SECONDS_PER_SWEEP:
             return last
         try:
             self.engine.refresh()

@@ -19,7 +19,7 @@ from wakeful.service.rules import Turn, carry_out, overdue
 from wakeful.service.store import Row, Store, StoreError
 
 log = logging.getLogger("wakeful.service")
-SNAPSHOT = 20_000  # events between two snapshots
+EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
 BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as much as itself
 UNAVAILABLE = "the store does not answer; nothing was changed, try again"
 
@@ -33,7 +33,9 @@ class Engine:
         snapshot: so many events after the last snapshot, another one is written
     """
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time, snapshot: int = SNAPSHOT) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], float] = time.time, snapshot: int = EVENTS_PER_SNAPSHOT
+    ) -> None:
         self.store, self.clock, self.snapshot = store, clock, snapshot
         self.ledgers: dict[str, Ledger] = {}
         self._ids: dict[str, int] = {}  # of the rows that the ledgers were read from
@@ -276,8 +278,8 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
     after = 0 if ledger is None else ledger.head
     last = row.head if to is None else to
     while after < last:
-        entries = list(store.entries(row, after, min(last, after + CHUNK)))
-        if len(entries) != min(last, after + CHUNK) - after:
+        entries = list(store.entries(row, after, min(last, after + EVENTS_AT_ONCE)))
+        if len(entries) != min(last, after + EVENTS_AT_ONCE) - after:
             raise StoreError(f"the log of {row.name!r} has a gap after event {after}")
         if ledger is None:
             ledger = Ledger(entries[0].event)  # type: ignore[arg-type]  # the first event is a Created
@@ -296,4 +298,4 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
     return ledger
 
 
-CHUNK = 5_000  # events in memory at a time
+EVENTS_AT_ONCE = 5_000  # events in memory at a time

@@ -17,8 +17,8 @@ from typing import Any
 from wakeful.inputs import must_be
 from wakeful.service.store import SCHEMA, Store, StoreError
 
-CHECKPOINT = 20_000  # events between two checkpoints
-PAGE = 8192  # bytes: a decision among a hundred arms fits several times
+EVENTS_PER_CHECKPOINT = 20_000  # events between two checkpoints
+PAGE_BYTES = 8192  # bytes: a decision among a hundred arms fits several times
 
 
 class SqliteStore(Store):
@@ -50,7 +50,7 @@ class SqliteStore(Store):
         try:
             connection = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
             if not self.reads_only:
-                connection.execute(f"PRAGMA page_size = {PAGE}")
+                connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -120,7 +120,7 @@ class SqliteStore(Store):
     def tidy(self, appended: int) -> None:
         """Move what was written into the file, now and then."""
         self._appended += appended
-        if self._appended >= CHECKPOINT:
+        if self._appended >= EVENTS_PER_CHECKPOINT:
             self._appended = 0
             self.execute("PRAGMA wal_checkpoint(PASSIVE)")
 

@@ -13,6 +13,8 @@ from wakeful.policies.kernels import FLOOR
 from wakeful.policies.policy import Policy
 from wakeful.policies.spectate import fold, refuse_spectator
 
+LOG_RULE = "a wk.Log: wk.Log.read(path) of a file, wk.Log(frame) of a table"
+
 
 class Rows(Protocol):
     """Some rows of a log."""
@@ -54,14 +56,12 @@ class LogLike(Protocol):
         """Return the rows, in order."""
 
 
-def checked_log(policy: Policy, log: Any) -> LogLike:
-    """Return a log that the policy can learn from: the one given, or that of a file or a table."""
+def checked_log(policy: Policy, log: Any) -> tuple[str, ...]:
+    """Return the names of the arms of a log, if it is one that the policy can learn from."""
     if not hasattr(log, "arms") or not callable(getattr(log, "blocks", None)):
-        from wakeful.logs.log import as_log
-
-        log = as_log(log)
+        raise TypeError(must_be("log", LOG_RULE, log))
     refuse_spectator(policy, getattr(log, "has_probabilities", True))
-    return log  # type: ignore[no-any-return]  # as just checked
+    return tuple(log.arms)
 
 
 def places(arms: Sequence[str], names: Sequence[Hashable]) -> list[int | None]:

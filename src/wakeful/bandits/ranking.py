@@ -200,10 +200,11 @@ class Ranking(Sequence[Rank]):
         kept = [n for n, c in enumerate(columns) if c.name not in {"ties", "retired"} or any(row[n] for row in rows)]
         faint = frozenset(n for n, r in enumerate(self) if r.retired)
         shown = [[row[n] for n in kept] for row in rows]
-        return Table(tuple(columns[n] for n in kept), shown, title, self._notes(), faint)
+        return Table(tuple(columns[n] for n in kept), shown, title, self.notes, faint)
 
-    def _notes(self) -> tuple[str, ...]:
-        """Return what the page says below the table."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the page says below the table."""
         percent = f"{100 * self.level:g} %"
         scales = {
             "log": "Strengths are log-odds: the odds that one arm beats another are exp(difference); the mean is 0.",

@@ -1,4 +1,4 @@
-"""The command line: `wakeful` with `simulate`, `evaluate`, `reproduce` or `compile`, `--version`, and `--help`."""
+"""The command line: `wakeful` with `simulate`, `evaluate`, `reproduce`, `compile` or `serve`, and `--help`."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
 from wakeful.cli import compile as compile_command
-from wakeful.cli import evaluate, reproduce, simulate
+from wakeful.cli import evaluate, reproduce, serve, simulate
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_to(commands)
     reproduce.add_to(commands)
     compile_command.add_to(commands)
+    serve.add_to(commands)
     return parser
 
 

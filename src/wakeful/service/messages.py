@@ -240,8 +240,29 @@ class Error(Answer):
     error: Problem
 
 
-class BatchResult(Answer):
-    """The results of a batch, in the order of the request; each has its own status, as HTTP numbers it."""
+class DecisionResult(Answer, omit_defaults=True):
+    """What became of one decision of a batch: its own status, as HTTP numbers it, and the decision or the error."""
 
-    decisions: list[dict[str, Any]]
-    feedback: list[dict[str, Any]]
+    status: int
+    id: str | None = None
+    arm: str | None = None
+    left: str | None = None
+    right: str | None = None
+    probability: float | None = None
+    error: Problem | None = None
+
+
+class FeedbackResult(Answer, omit_defaults=True):
+    """What became of one feedback of a batch: its own status; `outcome` is what `FeedbackTaken` calls its status."""
+
+    status: int
+    id: str | None = None
+    outcome: Literal["counted", "known", "late"] | None = None
+    error: Problem | None = None
+
+
+class BatchResult(Answer):
+    """The results of a batch, in the order of the request."""
+
+    decisions: list[DecisionResult]
+    feedback: list[FeedbackResult]

@@ -25,7 +25,7 @@ PATIENCE = 60.0  # seconds for one answer: a busy machine starts a browser slowl
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
     *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-pipe"),
 )
 # Chromium reads from 3 and writes to 4, whatever numbers we have.
 MOVE = (

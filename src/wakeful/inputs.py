@@ -69,10 +69,9 @@ def instance_of(name: str, value: object, kinds: tuple[type, ...], rule: str) ->
 def is_unicode(text: str) -> bool:
     """Whether a text can be written in UTF-8: half of a surrogate pair alone, which JSON can have, cannot."""
     try:
-        text.encode()
+        return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:

@@ -9,15 +9,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from wakeful.bandits.duel_counts import refuse_one_sided
 from wakeful.bandits.duel_results import (
-    WINNER_RULE,
+    Learned,
     Problem,
-    Reader,
     ReadResults,
-    outcome_of,
-    read_columns,
-    refuse_one_sided,
+    find_duel_columns,
+    read_results,
+    results_source,
 )
+from wakeful.bandits.duel_rows import WINNER_RULE, outcome_of
+from wakeful.logs.csv_file import CsvSource
 
 ROWS = [("tea", "milk", "tea"), ("milk", "tea", "right"), ("tea", "cola", "tie"), ("cola", "milk", "left")]
 OUTCOMES = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
@@ -25,8 +27,11 @@ FRAME = pd.DataFrame(ROWS, columns=["left", "right", "winner"])
 CSV = "left,right,winner\n" + "".join(",".join(row) + "\n" for row in ROWS)
 
 
-def read(results: Any, add: bool = True, skip: bool = False, names: Any = ("milk", "tea")) -> ReadResults:
-    return Reader(names, add).read(read_columns(results), skip)
+def read(
+    results: Any, add: bool = True, skip: bool = False, names: Any = ("milk", "tea"), columns: Any = None
+) -> ReadResults:
+    source = results_source(results)
+    return read_results(source, find_duel_columns(source, columns), names, add, skip)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +58,87 @@ def test_every_form_is_read_alike(results: Any) -> None:
     assert found.awake_sets.tolist() == [[True] * 3]
 
 
-def test_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.jsonl", "x.jsonl.gz", "x.parquet"])
+def test_files_of_every_format(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if ".csv" in name:
+        FRAME.to_csv(path, index=False)
+    elif ".jsonl" in name:
+        FRAME.to_json(path, orient="records", lines=True)
+    else:
+        FRAME.to_parquet(path)
+    found = read(path)
+    assert (found.outcomes.tolist(), found.added) == (OUTCOMES, ["cola"])
+    with pytest.raises(ValueError, match=rf"(line|row) [34] of .*{name}: right must be among the arms 'milk', 'tea'"):
+        read(path, add=False)
+
+
+def test_a_text_file(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text("\ufeff" + CSV.replace("\n", "\r\n") + "\r\n", encoding="utf-8")
     assert read(path).outcomes.tolist() == read(str(path)).outcomes.tolist() == OUTCOMES
-    path.write_text("left,right,winner\n1,2,2\n7,1,tie\n")
+    path.write_text("left,right,winner\n1,2,2\n7, 1,tie \n")
     numbered = read(path, names=[1, 2])
     assert numbered.arms.tolist() == [[0, 1], [2, 0]]
     assert numbered.added == [7]
+    path.write_text(
+        "left , right,winner,group,awake\n tea, milk ,tea , x ,milk | tea\ntea,milk, 0.75,,\ntea,milk,0.5,,\n"
+    )
+    found = read(path, add=False)
+    assert found.outcomes.tolist() == [[1, 0, 0], [0.75, 0.25, 0], [0, 0, 1]]
+    assert (found.groups, found.awake.tolist()) == (["x", None, None], [1, 0, 0])
+
+
+def test_an_id_that_was_there_before_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeful.logs.chunks.CHUNK_ROWS", 2)
+    frame = FRAME.assign(id=["x", "y", "x", None])
+    for results in (frame, frame.to_dict("records")):
+        found = read(results)
+        assert (found.outcomes.tolist(), found.duplicates) == ([OUTCOMES[0], OUTCOMES[1], OUTCOMES[3]], 1)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    assert read(tmp_path / "x.csv").duplicates == 1
+    assert read(tmp_path / "x.csv", columns={"id": None}).duplicates == 0
+    wrong_first = [("tea", "milk", "x"), ("tea", "milk", "tea")]
+    found = read(pd.DataFrame(wrong_first, columns=["left", "right", "winner"]).assign(id=1), skip=True)
+    assert (len(found.arms), found.duplicates) == (1, 0)  # what is wrong was not there
+    assert str(Learned(3, (), (), 1)) == (
+        "Learned 3 duels; skipped 0 rows; added 0 arms; left out 1 row with an id that was there before."
+    )
+
+
+@pytest.mark.parametrize("name", ["grup", "Group", "probabilty", "propensity", "awakee", "ID", "winer"])
+def test_columns_that_are_misspelt_are_not_ignored(name: str) -> None:
+    role = {"grup": "group", "ID": "id", "propensity": "probability", "winer": "winner"}.get(name, name.lower())
+    role = {"probabilty": "probability", "awakee": "awake"}.get(role, role)
+    frame = FRAME.rename(columns={"winner": "winer"}) if name == "winer" else FRAME.assign(**{name: [1, 2, 3, 4]})
+    with pytest.raises(ValueError, match=rf"columns must be .*{name}.*columns=\{{'{role}': '{name}'\}}"):
+        read(frame)
+    if name != "winer":
+        assert len(read(frame, columns={role: None}).arms) == 4
+
+
+def test_columns_that_are_called_otherwise() -> None:
+    frame = FRAME.rename(columns={"left": "model_a", "right": "model_b", "winner": "vote"})
+    assert read(frame, columns={"left": "model_a", "right": "model_b", "winner": "vote"}).outcomes.tolist() == OUTCOMES
+    with pytest.raises(ValueError, match=r"columns must be one of 'left', .*, got 'arm'"):
+        read(frame, columns={"arm": "vote"})
+
+
+def test_a_text_file_has_as_many_fields_in_each_row(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(CSV + "tea,milk\ntea,milk,tea,more\n")
+    found = read(path, skip=True)
+    assert [problem.line for problem in found.problems] == [6, 7]
+    assert found.problems[1].reason == "fields must be 3, as many as the header has, got 4"
+    assert CsvSource(path).names == ("left", "right", "winner")
+
+
+def test_many_rows_are_read_in_chunks_and_new_arms_of_wrong_rows_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeful.logs.chunks.CHUNK_ROWS", 3)
+    rows = [*ROWS, ("x", "y", "z"), *ROWS, ("x", "tea", "x")]
+    found = read(rows, skip=True)
+    assert found.outcomes.tolist() == [*OUTCOMES, *OUTCOMES, [1, 0, 0]]
+    assert (found.added, [problem.line for problem in found.problems]) == (["cola", "x"], [5])
 
 
 def test_groups_probabilities_and_awake_sets() -> None:
@@ -86,17 +164,26 @@ def test_shares_and_names_that_are_words() -> None:
     assert outcome_of(1, 2, 1) == (1.0, 0.0, 0.0)
 
 
+SHARE = f"{WINNER_RULE}, or the left arm's share"
 BAD = {
-    f"winner must be {WINNER_RULE}, got 'Milk' (did you mean 'milk'?)": ("tea", "milk", "Milk"),
-    f"winner must be {WINNER_RULE}, got None": ("tea", "milk", None),
-    f"winner must be {WINNER_RULE}, got True": ("tea", "milk", True),
-    f"winner must be {WINNER_RULE}, got 1.5": ("tea", "milk", 1.5),
+    f"winner must be {SHARE}, got 'Draw' (did you mean 'tie'?)": ("tea", "milk", "Draw"),
+    "left must be texts that can be written in UTF-8, without lone surrogates, got '\\ud800'": ("\ud800", "tea", "tea"),
+    "group must be texts that can be written in UTF-8, without lone surrogates, got '\\ud800'": (
+        "tea",
+        "milk",
+        "tea",
+        "\ud800",
+    ),
+    f"winner must be {SHARE}, got 'Milk' (did you mean 'milk'?)": ("tea", "milk", "Milk"),
+    f"winner must be {SHARE}, got None": ("tea", "milk", None),
+    f"winner must be {SHARE}, got True": ("tea", "milk", True),
+    f"winner must be {SHARE}, got 1.5": ("tea", "milk", 1.5),
     "right must be another arm than left, got 'tea'": ("tea", "tea", "tea"),
     "left must be the name of an arm, got None": (None, "tea", "tea"),
     "right must be the name of an arm, got ''": ("tea", "", "tea"),
     "left must be the name of an arm, got ['tea']": (["tea"], "milk", "milk"),
     "right must be a string or a whole number to be added as an arm, got (1, 2)": ("tea", (1, 2), "tea"),
-    f"winner must be {WINNER_RULE}, got 'nobody'": ("new", "tea", "nobody"),
+    f"winner must be {SHARE}, got 'someone'": ("new", "tea", "someone"),
     "group must be a string or a whole number, got 1.5": ("tea", "milk", "tea", 1.5),
 }
 
@@ -126,23 +213,26 @@ def test_lines_of_a_file_are_those_of_an_editor(tmp_path: Path) -> None:
     )
     found = read(path, skip=True)
     assert [problem.line for problem in found.problems] == [4, 5, 6, 7]
-    assert found.problems[1].reason == "probability must be above 0, at most 1, got '0'"
+    assert found.problems[1].reason == "probability must be a number above 0 and at most 1 (at least 1e-18), got '0'"
 
 
 @pytest.mark.parametrize(
     ("results", "text"),
     [
-        (7, "results must be a data frame, an Arrow table, a mapping of columns, a list of rows, or the path of a CSV"),
+        (
+            7,
+            "results must be a data frame, an Arrow table, a mapping of columns, a list of rows, or the path of a file",
+        ),
         ([("a", "b")], "row 1 of results must be (left, right, winner) or (left, right, winner, group), or all rows"),
         (
             FRAME.rename(columns={"winner": "winners"}),
-            "got ['left', 'right', 'winners'] (is 'winners' the winner?)",
+            "columns must be left, right and winner, got ['left', 'right', 'winners'] (is 'winners' the winner?",
         ),
         (
             {"left": ["a"], "right": ["b", "c"], "winner": ["a"]},
-            "results must be columns of the same length, got {",
+            "results must be columns of the same length, each a list, got {'left': 1, 'right': 2",
         ),
-        (pd.concat([FRAME, FRAME[["left"]]], axis=1), "results must be rows with one column called left, got 2"),
+        (pd.concat([FRAME, FRAME[["left"]]], axis=1), "columns must be such that left is there once, got"),
     ],
 )
 def test_results_that_are_none(results: Any, text: str) -> None:
@@ -154,10 +244,10 @@ def test_results_that_are_none(results: Any, text: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_bytes(b"left,right,winner\n\xff\xfe,a,b\n")
-    with pytest.raises(ValueError, match="results must be a text file in UTF-8"):
+    with pytest.raises(ValueError, match=r"line 2 of .*results.csv must be text in UTF-8"):
         read(path)
     path.write_text("")
-    with pytest.raises(ValueError, match="results must be rows with the columns left, right and winner, got"):
+    with pytest.raises(ValueError, match="columns must be left, right and winner, got"):
         read(path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none.csv")
@@ -166,7 +256,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_awake_sets_need_both_arms() -> None:
     with pytest.raises(ValueError, match="awake must be a set with both arms of the duel, got"):
         read(FRAME.assign(awake="tea|cola"))
-    with pytest.raises(TypeError, match=r"awake must be a list of arm names, or names joined by \|, got 3"):
+    with pytest.raises(ValueError, match=r"awake must be a list of arms, or their names joined by '\|', got 3"):
         read(FRAME.assign(awake=3))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import wakeful as wk
@@ -124,11 +125,29 @@ def test_a_log_that_breaks_off_changes_nothing() -> None:
     assert bandit.choose(NAMES).arm in NAMES
 
 
-def test_what_is_no_log_is_refused_with_what_to_pass(tmp_path: Path) -> None:
+def test_what_is_no_log_is_refused_with_what_to_pass() -> None:
     bandit = wk.Bandit(wk.SleepingUCB(), NAMES, seed=0)
-    for wrong in ("log.csv", tmp_path / "log.csv", {"arm": ["tea"]}, None):
-        with pytest.raises(TypeError, match=r"log must be a wk\.Log: wk\.Log\.read\(path\) of a file"):
-            bandit.learn(wrong)  # type: ignore[arg-type]
+    for wrong in (None, 7, [("tea", 0.5)]):
+        with pytest.raises(TypeError, match=r"log must be a wk\.Log, the path of a file, or a table \(wk\.Log"):
+            bandit.learn(wrong)
+    with pytest.raises(FileNotFoundError):
+        bandit.learn("none.csv")
+    with pytest.raises(ValueError, match="columns must be awake, arm, and one of loss and reward"):
+        bandit.learn({"arm": ["tea"]})
+    assert bandit.rounds == 0
+
+
+def test_files_and_tables_are_learned_as_logs_are(tmp_path: Path) -> None:
+    columns = {"awake": ["tea|juice", "tea|coffee"], "arm": ["tea", "coffee"], "loss": [0.5, 1.0], "id": [1, 2]}
+    log = wk.Log(columns)
+    paths = [tmp_path / name for name in ("log.csv", "log.jsonl.gz", "log.parquet")]
+    for path in paths:
+        log.write(path)
+    bandits = [wk.Bandit(wk.SleepingUCB(), NAMES, seed=0) for _ in range(6)]
+    for bandit, given in zip(bandits, (log, columns, pd.DataFrame(columns), str(paths[0]), *paths[1:]), strict=True):
+        bandit.learn(given)
+    assert {bandit.to_bytes() for bandit in bandits} == {bandits[0].to_bytes()}
+    assert bandits[0].rounds == 2
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -138,6 +157,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"arm": "tea"}, "feedback must be exactly one of loss and reward"),
     ({"arm": "tea", "loss": 0.5, "probability": 0.0}, "probability must be a number above 0, at most 1"),
     ({"arm": "tea", "loss": 0.5, "probability": 1.5}, "probability must be a number above 0, at most 1"),
+    ({"arm": "tea", "awake": ["tea"], "loss": 0.5, "probability": 0.5}, "probability must be 1 where one arm alone is"),
     ({"arm": "tea", "awake": [], "loss": 0.5}, "awake must be a set of at least one arm"),
 ]
 

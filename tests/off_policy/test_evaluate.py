@@ -174,8 +174,8 @@ def test_arguments_that_are_wrong() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=sentence):
             evaluate(log, UCB, **wrong)
-    with pytest.raises(TypeError, match=r"log must be a Log, such as Log.read\(path\), got 'log.csv'"):
-        evaluate("log.csv", UCB)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"log must be a wk.Log, the path of a file, or a table"):
+        evaluate(7, UCB)
     with pytest.raises(TypeError, match="policy must be a Policy such as SIExp3"):
         evaluate(log, [7])
     with pytest.raises(ValueError, match="policies must be at least one"):

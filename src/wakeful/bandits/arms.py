@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import did_you_mean, must_be, whole
+from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be, whole
 from wakeful.numerics.arrays import Mask
 
 REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
@@ -217,6 +217,8 @@ def new_name(name: Any, what: str = "name") -> str | int:
     """Return the name of a new arm, if a file can hold it: a string or a whole number, as a plain one."""
     found = _a_name(name, what)
     if isinstance(found, str):
+        if not is_unicode(found):
+            raise ValueError(must_be(what, UNICODE_RULE, found))
         return str.__str__(found)
     if isinstance(found, int):
         return int(found)

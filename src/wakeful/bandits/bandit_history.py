@@ -12,7 +12,6 @@ from wakeful.bandits.feedback import given_decision, loss_of
 from wakeful.bandits.learner import Learner, copied
 from wakeful.bandits.levels import z_score
 from wakeful.bandits.others import (
-    LogLike,
     LogRows,
     Rows,
     checked_log,
@@ -25,6 +24,7 @@ from wakeful.bandits.switch_gains import SwitchGains, named_gains
 from wakeful.inputs import must_be, one_of
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.policies.decision import Decision
+from wakeful.policies.kernels import CLOSE
 from wakeful.policies.policy import Policy
 from wakeful.policies.spectate import refuse_spectator
 
@@ -63,21 +63,25 @@ class BanditHistory(Learner[Policy]):
             position = self._arms.of("arm", arm)
             if not mask[position]:
                 raise ValueError(must_be("arm", "one of the arms that were awake", arm))
+            if chance is not None and chance < 1.0 - CLOSE and mask.sum() == 1:
+                raise ValueError(must_be("probability", "1 where one arm alone is awake", probability))
             chances = None if chance is None else np.array([chance])
             self._learn([LogRows(mask[None], np.array([position]), np.array([lost]), chances)], np.arange(mask.size))
 
-    def learn(self, log: LogLike, *, unknown_arms: str = "refuse") -> None:
+    def learn(self, log: Any, *, unknown_arms: str = "refuse") -> None:
         """Learn from a log of decisions that somebody else made, row by row; they count as decisions of this bandit.
 
         After an error nothing has changed. Losses of policies that divide by probabilities, such as `SIExp3`, are
         weighted so that what each row adds is right in expectation, whoever chose.
 
         Parameters:
-            log: a `wk.Log`
+            log: a `wk.Log`; or the path of a file, a data frame of pandas or polars, an Arrow table, or a mapping of
+                columns, which `wk.Log.read` and `wk.Log` read, with more options
             unknown_arms: `"refuse"` a log with an arm that this bandit does not have, or `"add"` such arms
         """
         one_of("unknown_arms", unknown_arms, ("refuse", "add"))
-        names = checked_log(self._policy, log)
+        given = checked_log(self._policy, log)
+        names = tuple(given.arms)
         with self._lock:
             missing = [name for name, k in zip(names, places(names, self._arms.names), strict=True) if k is None]
             if missing and unknown_arms == "refuse":
@@ -87,7 +91,7 @@ class BanditHistory(Learner[Policy]):
             try:
                 for name in missing:
                     self._add(name)
-                self._learn(log.blocks(), np.array(places(names, self._arms.names), np.int64))
+                self._learn(given.blocks(), np.array(places(names, self._arms.names), np.int64))
             except BaseException:
                 self._arms, state, self._counts = before
                 self._use(state)

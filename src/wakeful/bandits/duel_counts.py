@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.bandits.bradley_terry import NO_TIES, PairResults
-from wakeful.inputs import did_you_mean, must_be
+from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be
 from wakeful.numerics.arrays import Floats, Ints
 from wakeful.policies.state_ranges import TOTALS
 
 COUNT_COLUMNS = 7  # of the saved table: group, first, second, kind, wins of the first, wins of the second, ties
+TELLING = 20  # decided duels, of which one side cannot have won all by chance
 GROUP_RULE = "a string or a whole number"
 
 Key = tuple[int, int, int, int]  # group, first, second, kind
@@ -125,6 +126,16 @@ class DuelCounts:
 
 def checked_group(group: Any) -> Hashable:
     """Return the name of a group, if a file can hold it, or None."""
-    if group is None or type(group) in (str, int):
-        return group  # type: ignore[no-any-return]  # as just checked
-    raise TypeError(must_be("group", GROUP_RULE, group))
+    if group is not None and type(group) not in (str, int):
+        raise TypeError(must_be("group", GROUP_RULE, group))
+    if type(group) is str and not is_unicode(group):
+        raise ValueError(must_be("group", UNICODE_RULE, group))
+    return group  # type: ignore[no-any-return]  # as just checked
+
+
+def refuse_one_sided(outcomes: Floats) -> None:
+    """Raise if one side won every one of many duels: then the winner is named first, and the sides are not known."""
+    left, right = outcomes[:, 0].sum(), outcomes[:, 1].sum()
+    if min(left, right) == 0.0 and max(left, right) >= TELLING:
+        rule = "won now and then by either side, or sides=False where left and right are no sides"
+        raise ValueError(must_be("results", rule, f"{left:g} wins on the left, {right:g} on the right"))

@@ -1,15 +1,14 @@
 """`DuelHistory`, the part of `DuelingBandit` that counts results: rankings, and duels that others arranged."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wakeful.bandits.arms import BOOLEANS, Awake
 from wakeful.bandits.bradley_terry import NO_TIES, SIDED, UNSIDED
-from wakeful.bandits.duel_counts import TIED, DuelCounts, Outcome, checked_group
-from wakeful.bandits.duel_results import Learned, Reader, ReadResults, ResultColumns, read_columns, refuse_one_sided
+from wakeful.bandits.duel_counts import TIED, DuelCounts, Outcome, checked_group, refuse_one_sided
 from wakeful.bandits.learner import Learner, copied
 from wakeful.bandits.ranking import Ranking, ranking
 from wakeful.duels.policy import DuelingPolicy
@@ -17,6 +16,9 @@ from wakeful.duels.spectate import Fights, fold_fights, refuse_without
 from wakeful.inputs import must_be, one_of
 from wakeful.limits import MAX_BYTES
 from wakeful.numerics.arrays import Floats, Mask
+
+if TYPE_CHECKING:  # what reads files is loaded when it is needed
+    from wakeful.bandits.duel_results import Learned, ReadResults
 
 
 class DuelHistory(Learner[DuelingPolicy]):
@@ -77,8 +79,8 @@ class DuelHistory(Learner[DuelingPolicy]):
         self,
         left: Hashable,
         right: Hashable,
-        *,
         winner: Any,
+        *,
         group: Hashable | None = None,
         sides: bool = True,
         probability: float | None = None,
@@ -94,59 +96,78 @@ class DuelHistory(Learner[DuelingPolicy]):
             probability: with which this pair was chosen, this arm on the left; policies that count wins need none
             awake: the arms that could have been chosen; nothing: all of them
         """
+        from wakeful.bandits.duel_results import read_one
+
         known = None if awake is None else list(self._arms.known(list(awake), "awake")[0])
-        values = {
-            "left": [left],
-            "right": [right],
-            "winner": [winner],
-            "group": [checked_group(group)],
-            "awake": [known],
-        }
-        if probability is not None:
-            values["probability"] = [probability]
-        kind = _kind(sides)
+        kind, named = _kind(sides), checked_group(group)
+        refuse_without(self._policy, probability is not None)
         with self._lock:
-            self._take(self._read(ResultColumns(dict(values), [1], "", False), add=False, skip=False), kind)
+            self._take(read_one(self._arms.names, left, right, winner, named, probability, known), kind)
 
     def learn(
-        self, results: Any, *, sides: bool = True, unknown_arms: str = "refuse", on_error: str = "raise"
-    ) -> Learned:
+        self,
+        results: Any,
+        *,
+        sides: bool = True,
+        unknown_arms: str = "refuse",
+        on_error: str = "raise",
+        columns: Mapping[str, str | None] | None = None,
+    ) -> "Learned":
         """Learn from the results of many duels that somebody else arranged, in the order in which they are given.
 
         Parameters:
-            results: a data frame of pandas or polars, an Arrow table, a mapping of columns, rows as tuples (left,
-                right, winner) or mappings, or the path of a CSV file; columns left, right, winner, and if there are:
-                group, probability and awake (see `record`; names joined by `|`, or lists); others are ignored
+            results: the path of a file (`.csv`, `.jsonl`, both also as `.gz`, or `.parquet`), a data frame of pandas
+                or polars, an Arrow table, a mapping of columns, or rows as tuples (left, right, winner) or mappings;
+                columns left, right, winner, and if there are: group, probability and awake (see `record`; names joined
+                by `|`, or lists), and id: a row with an id that was there before counts once; others are ignored
             sides: whether left and right are sides that might matter; False if the order of the names says nothing
             unknown_arms: `"refuse"` rows with an arm that this bandit does not have, or `"add"` such arms
             on_error: `"raise"` at the first bad row, which changes nothing, or `"skip"` bad rows and list them
+            columns: names of columns that are called otherwise, such as `{"winner": "vote"}`; None for one to be
+                ignored
         """
-        one_of("unknown_arms", unknown_arms, ("refuse", "add"))
-        one_of("on_error", on_error, ("raise", "skip"))
-        kind = _kind(sides)
-        columns = read_columns(results)  # before the lock: it may run code of the caller's
-        with self._lock:
-            read = self._read(columns, unknown_arms == "add", on_error == "skip")
-            if kind == SIDED:
-                refuse_one_sided(read.outcomes)
-            if len(read.arms):
-                self._take(read, kind)
-        return Learned(len(read.arms), tuple(read.problems), tuple(read.added) if len(read.arms) else ())
+        from wakeful.bandits.duel_results import (
+            Learned,
+            find_duel_columns,
+            read_results,
+            results_source,
+        )
 
-    def _read(self, columns: ResultColumns, add: bool, skip: bool) -> ReadResults:
-        """Return results in terms of positions, if the policy can learn from them and there is room for new arms."""
-        refuse_without(self._policy, "probability" in columns.values)
-        read = Reader(self._arms.names, add).read(columns, skip)
-        n_arms = len(self._arms) + len(read.added)
+        adds = one_of("unknown_arms", unknown_arms, ("refuse", "add")) == "add"
+        skip = one_of("on_error", on_error, ("raise", "skip")) == "skip"
+        kind = _kind(sides)
+        source = results_source(results)
+        found = find_duel_columns(source, columns)
+        refuse_without(self._policy, found.probability is not None)
+        while True:
+            names = list(self._arms.names)
+            read = read_results(source, found, names, adds, skip)  # before the lock: it may run code of the caller's
+            with self._lock:
+                if names == self._arms.names:  # no other thread has added an arm meanwhile
+                    self._learn(read, kind)
+                    break
+        added = tuple(read.added) if len(read.arms) else ()
+        return Learned(len(read.arms), tuple(read.problems), added, read.duplicates)
+
+    def _learn(self, read: "ReadResults", kind: int) -> None:
+        """Learn from many results, if there is room for their arms and they have sides; the lock is held."""
+        self._refuse_many_arms(len(read.added))
+        if kind == SIDED:
+            refuse_one_sided(read.outcomes)
+        if len(read.arms):
+            self._take(read, kind)
+
+    def _refuse_many_arms(self, new: int) -> None:
+        """Raise unless there is room for so many new arms."""
+        n_arms = len(self._arms) + new
         needed = self._state_bytes(self._policy, n_arms)
-        if read.added and needed > self.max_bytes:
+        if new and needed > self.max_bytes:
             rule = f"of few enough arms for a state of at most {self.max_bytes:,} bytes, not {needed:,} (max_bytes, an"
             raise ValueError(
                 must_be("results", f"{rule} attribute of this bandit, raises the limit)", f"{n_arms} arms")
             )
-        return read
 
-    def _take(self, read: ReadResults, kind: int) -> None:
+    def _take(self, read: "ReadResults", kind: int) -> None:
         """Learn from results; nothing is changed unless all of them can be learned."""
         n_arms, duels = len(self._arms) + len(read.added), len(read.arms)
         if read.added:
@@ -174,7 +195,7 @@ class DuelHistory(Learner[DuelingPolicy]):
             self._forget_masks()
         self._use(state)
 
-    def _awake(self, read: ReadResults) -> Mask:
+    def _awake(self, read: "ReadResults") -> Mask:
         """Return the awake sets; where nothing was said, all arms but those that are retired and did not play."""
         sets = read.awake_sets.copy()
         sets[0, : len(self._arms)] = ~self._arms.retired

@@ -13,8 +13,6 @@ from wakeful.policies.kernels import FLOOR
 from wakeful.policies.policy import Policy
 from wakeful.policies.spectate import fold, refuse_spectator
 
-LOG_RULE = "a wk.Log: wk.Log.read(path) of a file, wk.Log(frame) of a table"
-
 
 class Rows(Protocol):
     """Some rows of a log."""
@@ -56,12 +54,14 @@ class LogLike(Protocol):
         """Return the rows, in order."""
 
 
-def checked_log(policy: Policy, log: Any) -> tuple[str, ...]:
-    """Return the names of the arms of a log, if it is one that the policy can learn from."""
+def checked_log(policy: Policy, log: Any) -> LogLike:
+    """Return a log that the policy can learn from: the one given, or that of a file or a table."""
     if not hasattr(log, "arms") or not callable(getattr(log, "blocks", None)):
-        raise TypeError(must_be("log", LOG_RULE, log))
+        from wakeful.logs.log import as_log
+
+        log = as_log(log)
     refuse_spectator(policy, getattr(log, "has_probabilities", True))
-    return tuple(log.arms)
+    return log  # type: ignore[no-any-return]  # as just checked
 
 
 def places(arms: Sequence[str], names: Sequence[Hashable]) -> list[int | None]:

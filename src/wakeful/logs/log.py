@@ -13,11 +13,12 @@ from wakeful.logs.chunks import CHUNK_ROWS, Chunk, Source
 from wakeful.logs.columns import Columns, find_columns
 from wakeful.logs.duplicates import SeenIds
 from wakeful.logs.rows import MOST_CELLS, Decoder
-from wakeful.logs.sources import TableSource, file_source
+from wakeful.logs.sources import TableSource, file_source, is_table
 from wakeful.logs.text import stamp
 from wakeful.logs.writing import Parts, frame_of, write_parts
 from wakeful.numerics.arrays import Ints, Mask
 
+LOG_RULE = "a wk.Log, the path of a file, or a table (wk.Log.read and wk.Log take options)"
 MOST_REASONS = 100  # that are kept of the rows that were skipped
 KEPT_BYTES = 1 << 26  # of rows that stay in memory, so that a small log is read once
 NO_MASK: Mask = np.zeros((0, 0), np.bool_)
@@ -125,7 +126,7 @@ class Log:
         self._skip = one_of("on_error", on_error, ("raise", "skip")) == "skip"
         adds = one_of("unknown_arms", unknown_arms, ("refuse", "add")) == "add" or arms is None
         given = () if arms is None else _arm_names(arms)
-        self._columns = find_columns(source.names, columns)
+        self._columns = Columns(**find_columns(source.names, columns))  # type: ignore[arg-type]  # of a log
         self._range = _checked_range(reward_range, self._columns)
         self._kept: list[tuple[NDArray[np.uint8], LogBlock]] | None = []  # masks, eight arms to a byte, and the rest
         self._scan(given, adds)
@@ -256,6 +257,17 @@ class Log:
         for block, chunk, kept in self._again([*self._columns.used(), *dict.fromkeys(others)]):
             rest = {name: [chunk.columns[name][n] for n in kept.tolist()] for name in others}
             yield Parts(block, self._arms, rest)
+
+
+def as_log(given: Any) -> Log:
+    """Return a log: the one given, or that of a file or a table."""
+    if isinstance(given, Log):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return Log.read(given)
+    if not is_table(given):
+        raise TypeError(must_be("log", LOG_RULE, given))
+    return Log(given)
 
 
 def _unseen(block: LogBlock, kept: Ints, seen: SeenIds) -> tuple[LogBlock, Ints]:

@@ -14,6 +14,7 @@ from wakeful.logs.json_lines import JsonSource
 from wakeful.logs.parquet import ParquetSource, arrow
 
 FORMATS = (".csv", ".jsonl", ".parquet")
+TABLE_ATTRIBUTES = ("columns", "column_names", "__arrow_c_stream__", "__arrow_c_array__")
 TABLE_RULE = "a data frame of pandas or polars, an Arrow table, or a mapping of column names to lists"
 
 
@@ -41,9 +42,9 @@ class TableSource:
     unit = "row"
     is_text = False
 
-    def __init__(self, table: Any) -> None:
-        self._table = _known_table(table)
-        self.label = "the table"
+    def __init__(self, table: Any, what: str = "log", label: str = "the table") -> None:
+        self._table = _known_table(table, what)
+        self.label = label
         given = list(table) if isinstance(table, Mapping) else self._column_names()
         self.names = tuple(name for name in given if isinstance(name, str))
         self._rows = len(next(iter(table.values()))) if isinstance(table, Mapping) and table else 0
@@ -73,16 +74,28 @@ class TableSource:
         return list(part)
 
 
-def _known_table(table: Any) -> Any:
-    """Return a table whose columns can be sliced, or refuse `table`."""
+def is_table(value: Any) -> bool:
+    """Whether this may be a table in memory: a mapping, a data frame, or what Arrow can read."""
+    return isinstance(value, Mapping) or any(hasattr(value, name) for name in TABLE_ATTRIBUTES)
+
+
+def _known_table(table: Any, what: str) -> Any:
+    """Return a table whose columns can be sliced, or refuse `table`, which the caller calls `what`."""
     library = type(table).__module__.partition(".")[0]
     if isinstance(table, Mapping):
-        lengths = {len(column) for column in table.values() if isinstance(column, Sequence | np.ndarray)}
-        if len(lengths) > 1 or not all(isinstance(column, Sequence | np.ndarray) for column in table.values()):
-            raise ValueError(must_be("log", "columns of the same length, each a list", dict(table)))
+        lengths = {name: len(column) if _is_list(column) else column for name, column in table.items()}
+        if len(set(map(str, lengths.values()))) > 1 or not all(map(_is_list, table.values())):
+            raise ValueError(must_be(what, "columns of the same length, each a list", lengths))
         return table
     if library in {"pandas", "polars"} and type(table).__name__ == "DataFrame":
         return table
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return arrow()[0].table(table)
-    raise TypeError(must_be("log", TABLE_RULE, table))
+    raise TypeError(must_be(what, TABLE_RULE, table))
+
+
+def _is_list(column: Any) -> bool:
+    """Whether this is a list of values, of any library."""
+    return (
+        hasattr(column, "__len__") and hasattr(column, "__getitem__") and not isinstance(column, str | bytes | Mapping)
+    )

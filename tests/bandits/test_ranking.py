@@ -66,7 +66,6 @@ def test_filters_leave_strengths_alone_and_rank_those_that_are_shown() -> None:
     assert all(rank.worst_rank <= 2 for rank in some)
     assert [rank.arm for rank in ranking(NAMES, WINS, min_duels=100)] == ["a", "b", "c"]
     assert len(ranking(NAMES, WINS, min_duels=1e6)) == 0
-    assert "strength" in str(ranking(NAMES, WINS, min_duels=1e6))
 
 
 def test_chances_add_up_and_know_sides_and_ties() -> None:
@@ -163,3 +162,23 @@ def test_wrong_arms_and_sides_of_a_chance() -> None:
         found.probability("a", "x")
     with pytest.raises(ValueError, match="side must be one of 'left', 'right', got 'top'"):
         found.probability("a", "b", side="top")
+
+
+def test_arms_that_have_not_played_come_last() -> None:
+    wins = np.zeros((6, 6))
+    wins[1:5, 1:5] = WINS
+    found = ranking(["new", *NAMES, "newer"], wins)
+    assert [rank.arm for rank in found] == [*NAMES, "new", "newer"]
+    assert (found[4].rank, found[4].best_rank, found[4].worst_rank) == (5, 1, 6)
+    assert found[4].strength == pytest.approx(0.0, abs=1e-12)
+    assert found[3].strength < 0.0
+    played = ranking(NAMES, WINS)
+    assert [rank.strength for rank in found[:4]] == pytest.approx([rank.strength for rank in played], abs=1e-9)
+
+
+def test_an_empty_ranking_says_why() -> None:
+    found = ranking(NAMES, WINS, min_duels=1000)
+    assert len(found) == 0
+    assert repr(found) == "No arm to show: none of those asked for has played at least 1,000 duels."
+    assert repr(found) in found.to_html()
+    assert found.to_csv().count("\n") == 1

@@ -89,5 +89,45 @@ def test_the_help_tells_columns_and_policies(capsys: pytest.CaptureFixture[str])
         cli.main(["evaluate", "--help"])
     assert done.value.code == 0
     shown = capsys.readouterr().out
-    for word in ("awake", "probability", "--reward-range", "SleepingUCB", "example:", "--plot"):
+    for word in (
+        "awake",
+        "probability",
+        "--reward-range",
+        "SleepingUCB",
+        "example:",
+        "--plot",
+        "MODULE:CLASS",
+        "--arm ",
+    ):
         assert word in shown
+    for duels in ("Sparring", "AutoPairs", "StablePair"):
+        assert duels not in shown
+
+
+def test_arms_that_the_log_may_have(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arms = ["--arm", "juice", "--arm", "tea", "--arm", "water"]
+    assert cli.main(["evaluate", log, "--policy", "uniform", *arms, "--arm", "milk", "--quiet"]) == 0
+    assert "mean loss in" in capsys.readouterr().out
+    assert cli.main(["evaluate", log, "--policy", "uniform", *arms[:2], "--quiet"]) == 2
+    assert "awake must be a known arm, got 'tea'" in capsys.readouterr().err
+    assert cli.main(["evaluate", log, "--policy", "uniform", *arms[:2], "--unknown-arms", "add", "--quiet"]) == 0
+    assert cli.main(["evaluate", log, "--unknown-arms", "ad", "--quiet"]) == 2
+    assert "did you mean 'add'" in capsys.readouterr().err
+
+
+OWN = """from dataclasses import dataclass
+import wakeful as wk
+
+@dataclass(frozen=True)
+class First(wk.FixedOrdering):
+    pass
+"""
+
+
+def test_a_policy_of_ones_own(
+    log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_policies.py").write_text(OWN)
+    assert cli.main(["evaluate", log, "--policy", "my_policies:First((2, 1, 0))", "--quiet"]) == 0
+    assert capsys.readouterr().out.splitlines()[2].startswith("my_policies:First((2, 1, 0))")

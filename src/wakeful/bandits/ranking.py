@@ -32,7 +32,7 @@ class Rank(NamedTuple):
     """One arm of a ranking.
 
     Parameters:
-        rank: its place, the strongest arm having 1
+        rank: its place, the strongest arm having 1; arms that have not played come last
         arm: its name
         strength: on the scale of the ranking, less the mean of the arms that it can be compared with
         low, high: the ends of the interval of its strength
@@ -74,7 +74,7 @@ class Chance(NamedTuple):
 
 
 class Ranking(Sequence[Rank]):
-    """The arms, strongest first; prints as a table. `DuelingBandit.ranking` makes it.
+    """The arms, strongest first, those without duels last; prints as a table. `DuelingBandit.ranking` makes it.
 
     >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
     >>> found = ranking(["a", "b"], wins, scale="elo", level=0.9)
@@ -85,9 +85,16 @@ class Ranking(Sequence[Rank]):
     """
 
     def __init__(
-        self, ranks: Sequence[Rank], fitted: Strengths, position: dict[Hashable, int], scale: str, level: float
+        self,
+        ranks: Sequence[Rank],
+        fitted: Strengths,
+        position: dict[Hashable, int],
+        scale: str,
+        level: float,
+        least: float = 0.0,
     ) -> None:
         self._ranks = tuple(ranks)
+        self._least = least  # duels that an arm must have played to be shown
         self._fitted, self._position = fitted, position
         self.scale, self.level = scale, level
         self._z = z_score(level)
@@ -101,8 +108,12 @@ class Ranking(Sequence[Rank]):
         return len(self._ranks)
 
     def __repr__(self) -> str:
-        """Return an aligned table."""
-        return self._table().to_text()
+        """Return an aligned table; if it is empty, why."""
+        return self._table().to_text() if self._ranks else self._why_empty()
+
+    def _why_empty(self) -> str:
+        """Return why no arm is shown."""
+        return f"No arm to show: none of those asked for has played at least {_count_shown(self._least)} duels."
 
     @property
     def side_effect(self) -> Estimate | None:
@@ -211,6 +222,8 @@ class Ranking(Sequence[Rank]):
             "elo": "400 Elo points more are odds of ten to one; the mean is 1500.",
             "probability": "The probability to beat an arm of mean strength, ties left out.",
         }
+        if not self._ranks:
+            return (self._why_empty(),)
         notes = [f"{scales[self.scale]} Intervals and ranks hold with {percent} confidence for each arm."]
         if self.tie_rate is not None:
             notes.append(f"Two equal arms tie in {_percents(*self.tie_rate)} of duels.")
@@ -261,11 +274,12 @@ def ranking(
     position = {name: k for k, name in enumerate(names)}
     fitted = fit_strengths(table, len(names))
     wins, ties, duels = totals(table, len(names))
-    shown = _shown(position, arms, duels, real("min_duels", min_duels, "zero or more", 0.0))
+    least = real("min_duels", min_duels, "zero or more", 0.0)
+    shown = _shown(position, arms, duels, least)
     strengths, errors = relative_strengths(fitted, table)
     best, worst = rank_intervals(fitted, shown, level)
     gone = {arm_position("retired", name, position) for name in retired}
-    order = np.lexsort((shown, -strengths[shown]))
+    order = np.lexsort((shown, -strengths[shown], duels[shown] == 0.0))
     ranks = []
     for place, n in enumerate(order.tolist(), 1):
         k = int(shown[n])
@@ -274,7 +288,7 @@ def ranking(
         won, played, tied = (float(counts[k]) for counts in (wins, duels, ties))
         among = int(best[n]), int(worst[n])
         ranks.append(Rank(place, names[k], strength, low, high, won, played, tied, *among, k in gone))
-    return Ranking(ranks, fitted, position, scale, level)
+    return Ranking(ranks, fitted, position, scale, level, least)
 
 
 def arm_position(what: str, name: Any, position: dict[Hashable, int]) -> int:

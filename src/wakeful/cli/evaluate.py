@@ -13,6 +13,7 @@ from wakeful.lab.progress import bar
 from wakeful.logs.log import Log
 from wakeful.off_policy.estimators import ESTIMATORS, INTERVALS
 from wakeful.off_policy.evaluate import evaluate
+from wakeful.policies.policy import Policy
 
 EXAMPLE = """example:
   wakeful evaluate log.csv --policy auto --policy "SleepingUCB(constant=2)" --plot out.png --save out.parquet
@@ -23,6 +24,9 @@ LOG is a file of decisions that were made: .csv, .jsonl (both also as .gz) or .p
   probability  with which it was chosen, if known
   loss         between 0 and 1; or reward, between 0 and 1 or in the --reward-range
   time, id     if there are any; a row with an id that was there before counts once
+
+POLICY is a name, with arguments in brackets if it needs any; case and hyphens do not matter. A policy of your own is
+MODULE:CLASS, such as my_policies:Greedy(share=0.1): the module is imported, from the current folder too.
 """
 
 
@@ -32,18 +36,30 @@ def add_to(commands: Any) -> None:
         "evaluate",
         help="estimate what policies would have lost on a log of decisions",
         description="Print the mean loss that each policy would have had on a log, with an interval.",
-        epilog=f"{EXAMPLE}\npolicies: {', '.join(known_policies())}",
+        epilog=f"{EXAMPLE}\npolicies: {', '.join(_judged_policies())}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     run.set_defaults(command=run_command)
     run.add_argument("log", metavar="LOG", help="the file: .csv, .jsonl or .parquet")
-    run.add_argument("--policy", action="append", metavar="POLICY", help="a policy; may be given many times (auto)")
+    run.add_argument(
+        "--policy",
+        action="append",
+        metavar="POLICY",
+        help="a policy, or MODULE:CLASS(...) of your own; may be given many times (auto)",
+    )
     run.add_argument("--estimator", metavar="NAME", help=f"{', '.join(ESTIMATORS)} (dr; without probabilities direct)")
     run.add_argument("--interval", metavar="NAME", default=INTERVALS[0], help=f"{' or '.join(INTERVALS)} (bernstein)")
     run.add_argument("--level", metavar="P", default="0.95", help="of the intervals (0.95)")
     run.add_argument("--logging", metavar="HOW", help="uniform, if the log has no probabilities and it was")
     run.add_argument("--reward-range", nargs=2, metavar=("LOW", "HIGH"), help="the worst and the best reward")
     run.add_argument("--on-error", metavar="HOW", default="raise", help="of a row that is wrong: raise or skip (raise)")
+    run.add_argument("--arm", action="append", metavar="NAME", help="an arm; given many times, the names of all arms")
+    run.add_argument(
+        "--unknown-arms",
+        metavar="HOW",
+        default="refuse",
+        help="arms that no --arm names: refuse or add (refuse)",
+    )
     run.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as arm=product; may be repeated")
     run.add_argument("--seed", metavar="N", default=0, help="seed of coins, for replay and Thompson sampling (0)")
     run.add_argument("--plot", metavar="FILE", help="draw the intervals: .png, .svg or .pdf")
@@ -65,6 +81,8 @@ def run_command(options: argparse.Namespace) -> None:
             options.log,
             reward_range=None if ends is None else (ends[0], ends[1]),
             on_error=options.on_error,
+            arms=options.arm,
+            unknown_arms=options.unknown_arms,
             columns=columns or None,
         )
         result = evaluate(
@@ -84,6 +102,11 @@ def run_command(options: argparse.Namespace) -> None:
         result.save(options.save)
     if options.plot:
         result.plot(options.plot)
+
+
+def _judged_policies() -> list[str]:
+    """Return the names of the policies that a log of decisions can judge: not those of duels."""
+    return [name for name, cls in known_policies().items() if issubclass(cls, Policy)]
 
 
 def _number(name: str, text: str) -> float:

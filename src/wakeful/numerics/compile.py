@@ -28,6 +28,7 @@ NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
 log = logging.getLogger("wakeful")
 typeof: Any = numba.typeof
 types: Any = numba.types
+_announced: set[str] = set()  # what a message has said is being compiled
 _called: dict[Any, Any] = {}  # functions, and what `call` made of them
 
 
@@ -129,11 +130,18 @@ def call_compiled(template: Any, *arguments: Any) -> Any:
 
 @contextmanager
 def _notice(name: str) -> Iterator[None]:
-    """Log one line if the block is still running after `PATIENCE` seconds."""
-    timer = threading.Timer(PATIENCE, log.warning, [NOTICE, name])
+    """Log one line if the block is still running after `PATIENCE` seconds, once for each name."""
+    timer = threading.Timer(PATIENCE, _say_compiling, [name])
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+def _say_compiling(name: str) -> None:
+    """Say what is going on, unless it was said: a policy has several entry points."""
+    if name not in _announced:
+        _announced.add(name)
+        log.warning(NOTICE, name)

@@ -8,7 +8,16 @@ import pytest
 import wakeful as wk
 from wakeful.duels.kernels import empty_pick
 from wakeful.duels.policy import step
-from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, observe, sigmoid, weaker
+from wakeful.duels.strengths import (
+    NARROW,
+    PRIOR_DEVIATION,
+    find_variance,
+    make_changes,
+    nothing_later,
+    observe,
+    sigmoid,
+    weaker,
+)
 from wakeful.worlds import CategoryDuels, CyclicDuels, DuelWorld, PathDuels, Preferences, UtilityDuels
 
 ROUNDS = 10_000
@@ -76,8 +85,9 @@ def test_no_run_is_stuck_where_another_policy_has_linear_regret(world: DuelWorld
 
 
 def test_a_duel_moves_strengths_to_the_mode_of_the_posterior() -> None:
-    mean, covariance, room = np.array([0.3, -0.2, 0.0]), np.eye(3) * PRIOR_DEVIATION**2, np.empty(3)
-    observe(mean, covariance, 0, 1, 0.75, 4.0, room)
+    mean, covariance, later = np.array([0.3, -0.2, 0.0]), np.eye(3) * PRIOR_DEVIATION**2, nothing_later(3)
+    observe(mean, covariance, 0, 1, find_variance(covariance, later, 0, 1), 0.75, 4.0, later)
+    make_changes(covariance, later)
     slope = 4.0 * (0.75 - sigmoid(mean[0] - mean[1]))
     assert (mean[0] - 0.3) / PRIOR_DEVIATION**2 == pytest.approx(slope)
     assert (mean[1] + 0.2) / PRIOR_DEVIATION**2 == pytest.approx(-slope)

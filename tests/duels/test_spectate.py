@@ -113,6 +113,36 @@ def test_an_arm_that_the_policy_would_never_choose_still_counts() -> None:
     assert added[0][1:, 0].sum() == pytest.approx(1.0 / 3.0 / 0.2, rel=1e-6)  # the right side chooses 1 of 3
 
 
+@pytest.mark.parametrize("duels", [1, 4, 7, 400])
+def test_many_results_at_once_teach_what_they_teach_one_by_one(duels: int) -> None:
+    rng, K = np.random.default_rng(duels), 9
+    arms = np.array([rng.choice(K, 2, replace=False) for _ in range(duels)])
+    sets = rng.random((80, K)) < 0.7  # more than AutoPairs has room for
+    which = np.repeat(rng.integers(80, size=duels), 3)[:duels]
+    for t, pair in enumerate(arms):
+        sets[which[t], pair] = True
+    shares = rng.choice([0.0, 0.1, 0.5, 1.0], duels)
+    log, policy = fights(arms, shares, awake_sets=sets, awake=which), wk.AutoPairs()
+    together, apart = policy.start(K), policy.start(K)
+    fold_fights(policy, together, log)
+    for t in range(duels):
+        fold_fights(policy, apart, fights(arms[t : t + 1], shares[t : t + 1], awake_sets=sets[which[t : t + 1]]))
+    for name, one, other in zip(together._fields, together, apart, strict=True):
+        assert one.tobytes() == other.tobytes(), name
+    assert together.clock.tolist() == [duels]
+
+
+def test_a_result_teaches_what_an_own_duel_teaches() -> None:
+    policy, arena = wk.AutoPairs(), wk.DuelingBandit(arms=ARMS, seed=3)
+    state = policy.start(ARMS)
+    for n in range(50):
+        duel = arena.choose(distinct=True)
+        arena.update(duel, winner=duel.arms[n % 2])
+        fold_fights(policy, state, fights([duel.arms], [1.0 - n % 2]))
+    for name, one, other in zip(state._fields, state, arena.state, strict=True):
+        assert one.tobytes() == other.tobytes(), name
+
+
 class Wins(NamedTuple):
     wins: NDArray[np.float64]
 

@@ -1,59 +1,27 @@
 """AutoPairs: three ways to predict who wins, and the data say which of them to play by; `docs/auto-pairs.md`."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wakeful.duels.kernels import DuelKernels, Pick
+from wakeful.duels.beliefs import BY_AWAKE_SET, FARTHEST_BEHIND, FREE, ONE_STRENGTH, SETS, BeliefState, learn, learn_log
+from wakeful.duels.kernels import DuelKernels
 from wakeful.duels.policy import DuelingPolicy
-from wakeful.duels.replies import (
-    HALF_WIN,
-    SURE,
-    lead_evidence,
-    raise_to_counts,
-    reply_evidence,
-)
-from wakeful.duels.strengths import (
-    NARROW,
-    PRIOR_DEVIATION,
-    difference_variance,
-    log_score,
-    observe,
-    observe_apart,
-    predicted,
-    told,
-    weaker,
-)
+from wakeful.duels.replies import SURE, lead_evidence, raise_to_counts, reply_evidence
+from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, difference_variance, told, weaker
 from wakeful.duels.win_counts import pair_remember
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.awake_sets import count, find
+from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import exp
 from wakeful.policies.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
-ONE_STRENGTH, FREE, BY_AWAKE_SET = range(3)  # the hypotheses
 SHARPNESS, FREE_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
 HANDICAP = 5.0  # nats by which the other hypotheses start behind one strength per arm
-FARTHEST_BEHIND = 7.0  # nats behind the best that a hypothesis can be at most: it comes back where it predicts better
-SETS = 64  # awake sets with strengths of their own
 MANY, NEGLIGIBLE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
 EQUAL = 1e-9  # strengths and variances that differ by less are equal
 STRENGTHS = Range(-1e4, 1e4)  # a duel moves one by less than 16, and less and less
-
-
-class BeliefState(NamedTuple):
-    """What each hypothesis has learned, and how well it predicted."""
-
-    strengths: Floats  # (K,): one for each arm, its mean
-    covariance: Floats  # (K, K): of the strengths, the lower triangle
-    wins: Floats  # (K, K): row beat column
-    set_strengths: Floats  # (N, K): one for each awake set and arm
-    set_variances: Floats  # (N, K)
-    sets: Mask  # (N, K)
-    set_counts: Ints  # (N,): duels in each set
-    scores: Floats  # (3,): sums of log scores, less the highest, FARTHEST_BEHIND below it at most
-    clock: Ints  # rounds
 
 
 @dataclass(frozen=True)
@@ -89,7 +57,7 @@ class AutoPairs(DuelingPolicy):
     @property
     def kernels(self) -> DuelKernels:
         """The compiled half."""
-        return DuelKernels(_law, _learn, pair_remember)
+        return DuelKernels(_law, learn, pair_remember, learn_log)
 
     def memo_range(self, n_arms: int) -> Range:
         """Return zero: it notes nothing."""
@@ -279,51 +247,3 @@ def _set_law(strengths: Floats, variances: Floats, awake: Ints, p: Floats) -> No
     for k in awake:
         p[k] = 0.0 if k == best else weaker(strengths[best] - strengths[k], variances[best] + variances[k])
     _sharpened(awake, SHARPNESS, p)
-
-
-@kernel
-def _learn(parameters: Any, state: BeliefState, pick: Pick, shares: Floats) -> None:
-    """Let every hypothesis predict who wins, then tell it."""
-    awake = pick.awake[0, : pick.sizes[0]]
-    row = find(state.sets, state.set_counts, awake, SETS)
-    if row >= 0:
-        count(state.sets, state.set_counts, row, awake)
-    room = np.empty(state.strengths.size)
-    for a in range(pick.arms.size):
-        for b in range(a):
-            weight = shares[a] + shares[b]
-            if pick.arms[a] != pick.arms[b] and weight > 0.0:
-                _learn_pair(state, row, pick.arms[a], pick.arms[b], shares[a] / weight, weight, room)
-                _rescore(state.scores)
-
-
-@kernel
-def _learn_pair(state: BeliefState, row: int, i: int, j: int, share: float, weight: float, room: Floats) -> None:
-    """Learn that of `weight` duels i won `share` over j."""
-    mean, wins, scores = state.strengths, state.wins, state.scores
-    pooled = predicted(mean[i] - mean[j], difference_variance(state.covariance, i, j))
-    free = (wins[i, j] + HALF_WIN) / (wins[i, j] + wins[j, i] + 2.0 * HALF_WIN)
-    own = pooled
-    if row >= 0:
-        here, variances = state.set_strengths[row], state.set_variances[row]
-        own = predicted(here[i] - here[j], variances[i] + variances[j])
-        observe_apart(here, variances, i, j, share, weight)
-    if wins[i, j] + wins[j, i] > 0.0:  # of a pair that never met, a matrix says nothing
-        scores[ONE_STRENGTH] += weight * log_score(pooled, share)
-        scores[FREE] += weight * log_score(free, share)
-        scores[BY_AWAKE_SET] += weight * log_score(own, share)
-    wins[i, j] += weight * share
-    wins[j, i] += weight * (1.0 - share)
-    observe(mean, state.covariance, i, j, share, weight, room)
-
-
-@kernel
-def _rescore(scores: Floats) -> None:
-    """Count scores from the highest, and let none be more than FARTHEST_BEHIND below it.
-
-    A hypothesis that is as far behind as that is still played now and then, so that duels which only it would try can
-    bring it back.
-    """
-    top = scores.max()
-    for hypothesis in range(3):
-        scores[hypothesis] = max(scores[hypothesis] - top, -FARTHEST_BEHIND)

@@ -47,11 +47,19 @@ class DuelKernels(NamedTuple):
     `learn(parameters, state, pick, shares)` adds one feedback: `shares[m]` is how much of the win went to position m.
     `remember(parameters, state, awake, chosen, p, arm, coin)` counts one position and returns its memo; the memo may
     depend on the coin, what is counted in the state may not.
+    `learn_log(parameters, state, arms, shares, awake_sets, awake)`, if there is one, counts many duels that others
+    arranged and learns them, as `remember` and `learn` do one by one, in less time: the left arm `arms[t, 0]` had
+    `shares[t]` of the win over `arms[t, 1]` where `awake_sets[awake[t]]`, a mask, could be drawn.
     """
 
     law: Callable[..., None]
     learn: Callable[..., None]
     remember: Callable[..., float] = remember
+    learn_log: Callable[..., None] | None = None
+
+    def bound(self) -> dict[str, Callable[..., Any]]:
+        """Return those that there are by name."""
+        return {name: function for name, function in self._asdict().items() if function is not None}
 
     @property
     def counts_decisions(self) -> bool:
@@ -201,7 +209,7 @@ _TEMPLATES = {"choose": _choose, "admit": _admit, "update": _update, "play": _pl
 @cache
 def compiled_step(name: str, label: str, kernels: DuelKernels, parameters: Any, state: Any) -> Any:
     """Bind the kernels of the policy called `label` into the template called `name`."""
-    own, types = kernels._asdict(), bound_types(parameters, state)
+    own, types = kernels.bound(), bound_types(parameters, state)
     own_fill = bind_kernels(_fill, f"{label}.duel_fill", own, keep=False, **types)
     nogil = name == "play"
     return bind_kernels(_TEMPLATES[name], f"{label}.duel_{name}", own, nogil=nogil, fill=own_fill, **types)

@@ -41,6 +41,7 @@ State: Any = tuple  # bound: the named tuple of state arrays
 law: Any = None  # bound: the kernels of the policy
 learn: Any = None
 remember: Any = None
+learn_log: Any = None
 
 
 class Fights(NamedTuple):
@@ -87,7 +88,8 @@ def fold_fights(policy: DuelingPolicy, state: Any, fights: Fights) -> None:
     else:
         label, fields = full_name(policy), policy.fields(state, n_arms)
         example = Fights(np.zeros((1, 2), np.int64), _ONE, _ONE, _PAIR, np.zeros(1, np.int64), np.zeros((1, 2)))
-        kernels = policy.kernels if weighted else policy.kernels._replace(law=_never_asked)  # which compiles faster
+        never = {"learn_log": None} if weighted else {"law": _never_asked}  # which compiles faster
+        kernels = policy.kernels._replace(**never)
         run = specialised(_compiled_fold(label, kernels, *types), label, *example, True, _PICK, _PAIR, fields)
     pick, pairs = empty_pick(2, n_arms), np.zeros((n_arms, n_arms) if weighted else (1, 1), np.bool_)
     wrong = run(*fights, weighted, pick, pairs, policy.fields(state, n_arms))
@@ -107,7 +109,8 @@ def _never_asked(parameters: Any, state: Any, pairs: Mask, awake: Ints, chosen: 
 def _compiled_fold(label: str, kernels: DuelKernels, parameters: Any, state: Any) -> Any:
     """Bind the kernels of a policy into the loop."""
     types = bound_types(parameters, state)
-    return bind_kernels(_fold, f"{label}.duel_fold", kernels._asdict(), nogil=True, **types)
+    template = _fold if kernels.learn_log is None else _fold_at_once
+    return bind_kernels(template, f"{label}.duel_fold", kernels.bound(), nogil=True, **types)
 
 
 def _plain_fold(policy: Any, parameters: Any, state: Any) -> Any:
@@ -180,4 +183,13 @@ def _fold(
         for m in range(2):
             for k in pick.awake[m, : pick.sizes[m]]:
                 laws[m, k] = 0.0
+    return -1
+
+
+def _fold_at_once(
+    arms: Ints, results: Floats, probabilities: Floats, awake_sets: Mask, awake: Ints, coins: Floats,
+    weighted: bool, pick: Pick, pairs: Mask, fields: tuple[Any, ...],
+) -> int:  # fmt: skip
+    """Do what `_fold` does for a policy that counts, and learns many results in less time than one by one."""
+    learn_log(Parameters(*fields[:N_PARAMETERS]), State(*fields[N_PARAMETERS:]), arms, results, awake_sets, awake)
     return -1

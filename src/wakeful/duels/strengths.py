@@ -6,8 +6,11 @@ that the covariance changes by a matrix of rank one: O(K^2). Only its lower tria
 """
 
 import math
+from typing import NamedTuple
 
-from wakeful.numerics.arrays import Floats
+import numpy as np
+
+from wakeful.numerics.arrays import Floats, Ints
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import exact_log, exp, log
 
@@ -16,6 +19,7 @@ NARROW = 1e-12  # no variance of a difference is taken to be smaller
 WIDEST_GAP = 30.0  # beyond it, the weaker of two arms wins once in 1e13 duels
 STEEP = 1e-3  # gaps below it: the evidence is quadratic in the gap
 NEWTON_STEPS, LONGEST_STEP, SETTLED = 50, 2.0, 1e-10  # of Newton's method: how many, how long, when to stop
+AT_ONCE = 4  # changes of a covariance that are made in one pass, as `make_changes` is written
 LEAST_CHANCE = 1e-12  # that a prediction gives to anything
 LOG_OF_TWO = exact_log(2.0)
 
@@ -70,20 +74,82 @@ def posterior(gap: float, variance: float, share: float, weight: float) -> tuple
     return (mode - gap) / variance, weight * chance * (1.0 - chance)
 
 
+class Later(NamedTuple):
+    """Changes of a covariance that are put off: several at once need one pass through the matrix instead of several.
+
+    Each lowers entry (k, n), where k >= n, by `steps[k] directions[n]`. They are made one after the other, so that
+    nothing is rounded otherwise than if none had been put off.
+    """
+
+    directions: Floats  # (AT_ONCE, K)
+    steps: Floats  # (AT_ONCE, K)
+    rows: Floats  # (2, K): the covariances of the two arms of a duel with all others, as they are by now
+    waiting: Ints  # how many changes there are
+
+
 @kernel
-def observe(mean: Floats, covariance: Floats, i: int, j: int, share: float, weight: float, x: Floats) -> None:
-    """Learn from `weight` duels, `share` of them won by i over j; `x`, (K,), is room to work in."""
-    n_arms, variance = mean.size, difference_variance(covariance, i, j)
+def nothing_later(n_arms: int) -> Later:
+    """Return room for changes."""
+    return Later(np.empty((AT_ONCE, n_arms)), np.empty((AT_ONCE, n_arms)), np.empty((2, n_arms)), np.zeros(1, np.int64))
+
+
+@kernel
+def _covariances(covariance: Floats, later: Later, i: int, row: Floats) -> None:
+    """Write the covariances of arm i with all arms into `row`, as they are with the changes made."""
+    n_arms = row.size
+    for k in range(n_arms):
+        row[k] = entry(covariance, i, k)
+    for m in range(later.waiting[0]):
+        x, steps = later.directions[m], later.steps[m]
+        for k in range(i + 1):
+            row[k] -= steps[i] * x[k]
+        for k in range(i + 1, n_arms):
+            row[k] -= steps[k] * x[i]
+
+
+@kernel
+def find_variance(covariance: Floats, later: Later, i: int, j: int) -> float:
+    """Return the variance of s_i - s_j with the changes made, and keep the covariances of i and j for `observe`."""
+    one, other = later.rows
+    _covariances(covariance, later, i, one)
+    _covariances(covariance, later, j, other)
+    return float(max(one[i] + other[j] - 2.0 * one[j], NARROW))
+
+
+@kernel
+def observe(
+    mean: Floats, covariance: Floats, i: int, j: int, variance: float, share: float, weight: float, later: Later
+) -> None:
+    """Learn from `weight` duels, `share` of them won by i over j, after `find_variance` of the two."""
+    m, (one, other) = later.waiting[0], later.rows
+    x, steps = later.directions[m], later.steps[m]
     shift, precision = posterior(mean[i] - mean[j], variance, share, weight)
-    for k in range(n_arms):
-        x[k] = entry(covariance, i, k) - entry(covariance, j, k)
     gain = precision / (1.0 + precision * variance)
-    for k in range(n_arms):
+    for k in range(mean.size):
+        x[k] = one[k] - other[k]
         mean[k] += shift * x[k]
-        lowered = gain * x[k]
-        if lowered != 0.0:
+        steps[k] = gain * x[k]
+    later.waiting[0] += 1
+    if later.waiting[0] == AT_ONCE:
+        make_changes(covariance, later)
+
+
+@kernel
+def make_changes(covariance: Floats, later: Later) -> None:
+    """Make the changes that were put off: a full load in one pass, others one by one."""
+    x, steps, waiting = later.directions, later.steps, later.waiting[0]
+    for k in range(len(covariance)):
+        row = covariance[k]
+        if waiting == AT_ONCE:
+            a, b, c, d = steps[0, k], steps[1, k], steps[2, k], steps[3, k]
             for n in range(k + 1):
-                covariance[k, n] -= lowered * x[n]
+                row[n] = (((row[n] - a * x[0, n]) - b * x[1, n]) - c * x[2, n]) - d * x[3, n]
+        else:
+            for m in range(waiting):
+                if steps[m, k] != 0.0:
+                    for n in range(k + 1):
+                        row[n] -= steps[m, k] * x[m, n]
+    later.waiting[0] = 0
 
 
 @kernel

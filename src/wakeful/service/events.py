@@ -77,7 +77,10 @@ class Decided(Event, tag=6):
 
 
 class Dueled(Event, tag=7):
-    """A duel: all of `wakeful.Duel`, for each arm drawn whom it was drawn from and with which probabilities."""
+    """A duel: all of `wakeful.Duel`, for each arm drawn whom it was drawn from and with which probabilities.
+
+    `limits` are the `groups`, `within` or `pairs` that were asked for, without which it could not be computed again.
+    """
 
     id: str
     n_arms: int
@@ -90,6 +93,7 @@ class Dueled(Event, tag=7):
     group: str | None
     deadline: float | None
     versions: str
+    limits: dict[str, Any] | None = None
 
 
 class Answered(Event, tag=8):

@@ -178,8 +178,8 @@ class Ledger:
         clock, memo = decision.clock, decision.memo
         return Decided(time, own_id, p.size, bits, chances, arm, clock, memo, deadline, versions)
 
-    def dueled(self, duel: Duel, own_id: str, time: float, versions: str) -> Dueled:
-        """Return the event of a duel."""
+    def dueled(self, duel: Duel, own_id: str, time: float, versions: str, limits: dict[str, Any] | None) -> Dueled:
+        """Return the event of a duel, with the limits on who may meet whom that were asked for."""
         sets = [self.bits_of(names) for names in duel.allowed]
         laws = [row[here].astype("<f8", copy=False).tobytes() for row, (_, here) in zip(duel.laws, sets, strict=True)]
         deadline = None if self.wait is None else time + self.wait
@@ -197,6 +197,7 @@ class Ledger:
             group,
             deadline,
             versions,
+            limits,
         )
 
     def decision_of(self, event: Choice) -> Decision | Duel:

@@ -11,8 +11,10 @@ from typing import Any
 import psycopg
 
 from wakeful.inputs import must_be
+from wakeful.service import migrations
+from wakeful.service.migrations import statements
 from wakeful.service.sqlite import schema
-from wakeful.service.store import SCHEMA, Store, StoreError
+from wakeful.service.store import Store, StoreError
 
 PREPARING = 5_721_040_917  # the number of the lock under which tables are made
 SETTINGS = (
@@ -20,23 +22,30 @@ SETTINGS = (
     "-c idle_in_transaction_session_timeout=5s "  # a process that is paused or hangs gives its locks back
     "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
 )
+READING = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=0"
 
 
 class PostgresStore(Store):
-    """Logs in a PostgreSQL database, by URL."""
+    """Logs in a PostgreSQL database.
+
+    Parameters:
+        url: of the database, `postgresql://...`
+        reads_only: nothing can be written through it; it may take its time between two statements
+    """
 
     name = "postgresql"
     for_update = " FOR UPDATE"
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, *, reads_only: bool = False) -> None:
+        self.url, self.reads_only = url, reads_only
         self._connection = self._connect()
         self._prepare()
 
     def _connect(self) -> "psycopg.Connection[Any]":
         try:
             given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(self.url)
-            options = f"{given.pop('options', '') or ''} {SETTINGS}"
+            settings = READING if self.reads_only else SETTINGS
+            options = f"{given.pop('options', '') or ''} {settings}"
             given.setdefault("connect_timeout", 10)
             return psycopg.connect("", **given, autocommit=True, options=options)
         except psycopg.ProgrammingError as problem:
@@ -45,15 +54,19 @@ class PostgresStore(Store):
             raise StoreError(f"PostgreSQL does not answer: {problem}") from problem
 
     def _prepare(self) -> None:
-        """Make the tables, if the database is new; refuse one of another version."""
-        with self.transaction(writes=True):
-            self.execute("SELECT pg_advisory_xact_lock(?)", (PREPARING,))
+        """Make the tables, if the database is new; bring those of an older version up to date, and refuse a newer."""
+        with self.transaction(writes=not self.reads_only):
+            if not self.reads_only:
+                self.execute("SELECT pg_advisory_xact_lock(?)", (PREPARING,))
             if not self.execute("SELECT to_regclass('wakeful_schema') IS NOT NULL")[0][0]:
+                if self.reads_only:
+                    raise ValueError(must_be("db", "a database of Wakeful", "one without its tables"))
                 for statement in schema("postgres.sql"):
                     self.execute(statement)
             version = self.execute("SELECT version FROM wakeful_schema")[0][0]
-        if version != SCHEMA:
-            raise ValueError(must_be("db", f"a database of Wakeful, version {SCHEMA}", version))
+            steps = statements(self.name, version, reads_only=self.reads_only)
+            for statement in [*steps, f"UPDATE wakeful_schema SET version = {migrations.SCHEMA}"] if steps else []:
+                self.execute(statement)
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Run a statement and return its rows."""

@@ -218,16 +218,10 @@ def _decision(ledger: Ledger, body: NewDecision, now: float) -> tuple[Decision, 
 def _duel(ledger: Ledger, body: NewDecision, now: float) -> tuple[Duel, Choice]:
     """Return a new duel and its event."""
     drawn = uniforms(ledger.created_by.seed, ledger.bandit.rounds + 1, 4)
-    duel = ledger.bandit.propose(
-        body.awake,
-        drawn,
-        distinct=body.distinct,
-        groups=body.groups,
-        within=body.within,
-        pairs=body.pairs,
-        group=body.group,
-    )
-    return duel, ledger.dueled(duel, body.id or "", now, versions())
+    asked = {"groups": body.groups, "within": body.within, "pairs": body.pairs}
+    limits = {name: value for name, value in asked.items() if value is not None and value is not False}
+    duel = ledger.bandit.propose(body.awake, drawn, distinct=body.distinct, group=body.group, **limits)
+    return duel, ledger.dueled(duel, body.id or "", now, versions(), limits or None)
 
 
 def _again(ledger: Ledger, known: Known, body: NewDecision) -> DecisionMade | DuelMade:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from wakeful.inputs import must_be
-from wakeful.service.store import SCHEMA, Store, StoreError
+from wakeful.service import migrations
+from wakeful.service.migrations import statements
+from wakeful.service.store import Store, StoreError
 
 EVENTS_PER_CHECKPOINT = 20_000  # events between two checkpoints
 PAGE_BYTES = 8192  # bytes: a decision among a hundred arms fits several times
@@ -59,18 +61,15 @@ class SqliteStore(Store):
         return connection
 
     def _prepare(self) -> None:
-        """Make the tables, if the file is new; refuse one of another version."""
+        """Make the tables, if the file is new; bring those of an older version up to date, and refuse a newer one."""
         version = self.execute("PRAGMA user_version")[0][0]
-        if version == SCHEMA:
-            return
-        if version != 0 or self.execute("SELECT 1 FROM sqlite_master"):
-            raise ValueError(must_be("db", f"a database of Wakeful, version {SCHEMA}", f"{self.path}, {version}"))
-        if self.reads_only:
+        if version == 0 and (self.reads_only or self.execute("SELECT 1 FROM sqlite_master")):
             raise ValueError(must_be("db", "a database of Wakeful", str(self.path)))
-        with self.transaction(writes=True):
-            for statement in schema("sqlite.sql"):
-                self.execute(statement)
-            self.execute(f"PRAGMA user_version = {SCHEMA}")
+        steps = schema("sqlite.sql") if version == 0 else statements(self.name, version, reads_only=self.reads_only)
+        if steps:
+            with self.transaction(writes=True):
+                for statement in [*steps, f"PRAGMA user_version = {migrations.SCHEMA}"]:
+                    self.execute(statement)
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Run a statement and return its rows."""

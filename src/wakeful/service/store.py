@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from wakeful.service.events import BEGINNING, Decided, Dueled, Entry, decode
 from wakeful.service.known import Known
 
-SCHEMA = 1  # the version of the tables
-
 
 class StoreError(Exception):
     """The store does not answer, is full, or has been damaged; what was under way has not happened."""

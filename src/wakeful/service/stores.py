@@ -17,7 +17,7 @@ def open_store(url: str, *, reads_only: bool = False) -> Store:
             raise ImportError(
                 "a PostgreSQL store needs the extra 'postgres': pip install 'wakeful[postgres]'"
             ) from None
-        return PostgresStore(url)
+        return PostgresStore(url, reads_only=reads_only)
     path = url.removeprefix("sqlite:///")
     if "://" in path or not path:
         raise ValueError(must_be("db", "a file, sqlite:///file, or postgresql://...", url))

@@ -1,0 +1,35 @@
+"""The option `--db` of commands that work on a database of the service."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+DEFAULT = "wakeful.db"  # as of `wakeful serve`
+VARIABLE = "WAKEFUL_DB"
+MISSING = "databases of the service need the extra 'service': pip install 'wakeful[service]'"
+
+
+def add_db(command: Any) -> None:
+    """Add the option to a command."""
+    about = f"the database: a file, sqlite:///FILE, or postgresql://... ({DEFAULT}) [{VARIABLE}]"
+    command.add_argument("--db", metavar="URL", help=about)
+
+
+@contextmanager
+def opened(options: argparse.Namespace, *, writes: bool) -> Iterator[Any]:
+    """Yield the store of `--db`; what fails there is one sentence here."""
+    try:
+        from wakeful.service.store import StoreError
+        from wakeful.service.stores import open_store
+    except ImportError as problem:
+        raise ImportError(f"{MISSING} ({problem})") from None
+    try:
+        store = open_store(options.db or os.environ.get(VARIABLE) or DEFAULT, reads_only=not writes)
+        try:
+            yield store
+        finally:
+            store.close()
+    except StoreError as problem:
+        raise OSError(str(problem)) from problem

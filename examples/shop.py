@@ -1,40 +1,53 @@
 """A shop shows one product to each visitor, of those in stock. `python examples/shop.py FOLDER` plays a week.
 
-It can be stopped after each day; use a new folder for another week, since ids of visitors repeat. Everything it must
-remember is in the folder: the bandit, the decisions whose clicks are not known yet, and a log.
+It can be stopped after each day, and goes on where it was: everything it must remember is in the folder, the bandit,
+the decisions whose clicks are not known yet, and a log. Run again, it plays another week.
 """
 
 import csv
 import json
 import sys
+import uuid
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import wakeful as wk
 
 CATALOGUE = ["tea", "coffee", "juice", "cocoa", "water"]
-CLICKS = {"tea": 0.10, "coffee": 0.06, "juice": 0.04, "cocoa": 0.08, "water": 0.02}  # what the shop does not know
-VISITORS = 500
+CLICKS = {"tea": 0.40, "coffee": 0.24, "juice": 0.16, "cocoa": 0.32, "water": 0.08}  # what the shop does not know
+VISITORS = 2_000  # of a day
+ANY = 0.1  # of visitors see any product in stock: this is what a log needs in order to judge other policies
 COLUMNS = ["id", "awake", "arm", "probability", "reward"]
 
 
-def run_day(folder: Path, day: int) -> str:
+def run_day(folder: Path) -> str:
     """Learn from yesterday's clicks, serve today's visitors, save everything, and return the report."""
     folder.mkdir(parents=True, exist_ok=True)
     bandit = opened(folder)
     learn_clicks(bandit, folder)
-    rng = np.random.default_rng(day)  # the visitors of this day, and what is in stock
-    with (folder / "shown.jsonl").open("w") as shown:
-        for visitor in range(VISITORS):
+    rng = np.random.default_rng(bandit.rounds)  # the visitors of this day, and what is in stock
+    with (folder / "shown.jsonl").open("w") as file:
+        for _ in range(VISITORS):
             in_stock = [name for name in CATALOGUE if rng.random() < 0.7] or CATALOGUE[-1:]
-            decision = bandit.choose(in_stock)
-            clicked = bool(rng.random() < CLICKS[decision.arm])  # known to us tomorrow only
-            shown.write(json.dumps({"id": f"{day}-{visitor}", "clicked": clicked, **decision.to_dict()}) + "\n")
+            shown = choose(bandit, in_stock, rng)
+            shown["clicked"] = bool(rng.random() < CLICKS[shown["arm"]])  # known to us tomorrow only
+            file.write(json.dumps(shown) + "\n")
     bandit.save(folder / "shop.wakeful")
     report = bandit.report()
     report.to_html(folder / "report.html")
     return str(report)
+
+
+def choose(bandit: wk.Bandit, in_stock: list[str], rng: np.random.Generator) -> dict[str, Any]:
+    """Return what one visitor sees: mostly what the bandit decides, sometimes anything; and how likely that was."""
+    decision = bandit.choose(in_stock) if rng.random() >= ANY else None
+    arm = rng.choice(in_stock) if decision is None else decision.arm
+    p = bandit.probabilities(in_stock) if decision is None else decision.probabilities
+    probability = (1 - ANY) * p[CATALOGUE.index(arm)] + ANY / len(in_stock)
+    row = {"id": uuid.uuid4().hex, "awake": in_stock, "arm": str(arm), "probability": probability}
+    return {**row, "decision": decision and decision.to_dict()}
 
 
 def opened(folder: Path) -> wk.Bandit:
@@ -50,31 +63,31 @@ def learn_clicks(bandit: wk.Bandit, folder: Path) -> None:
     path = folder / "shown.jsonl"
     if not path.exists():
         return
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
     new = not (folder / "log.csv").exists()
     with (folder / "log.csv").open("a", newline="") as file:
-        log = csv.DictWriter(file, COLUMNS)
+        log = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
         if new:
             log.writeheader()
-        for row in rows:
-            number, clicked = row.pop("id"), row.pop("clicked")
-            bandit.update(row, reward=clicked)
-            log.writerow(
-                {"id": number, "awake": "|".join(row["awake"]), "reward": int(clicked)}
-                | {name: row[name] for name in ("arm", "probability")}
-            )
+        for row in map(json.loads, path.read_text().splitlines()):
+            if row["decision"] is not None:
+                bandit.update(row["decision"], reward=row["clicked"])
+            else:  # somebody else's decision, a fair draw among what was in stock; the bandit learns from it as well
+                fair = 1 / len(row["awake"])
+                bandit.record(row["arm"], awake=row["awake"], probability=fair, reward=row["clicked"])
+            log.writerow({**row, "awake": "|".join(row["awake"]), "reward": int(row["clicked"])})
     path.unlink()  # before saving: a crash in between loses clicks, which does less harm than learning them twice
     bandit.save(folder / "shop.wakeful")
 
 
-def compare(folder: Path) -> str:
+def compare(folder: Path) -> wk.Evaluation:
     """Return what other policies would have lost on the log of the shop."""
-    log = wk.Log.read(folder / "log.csv")
-    return str(wk.evaluate(log, {"what we use": wk.Auto(), "UCB": wk.SleepingUCB(), "at random": wk.Uniform()}))
+    log = wk.Log.read(folder / "log.csv", arms=CATALOGUE)
+    favourites = wk.FixedOrdering((3, 0, 1, 2, 4))  # cocoa if there is any, else tea, coffee, juice, water
+    return wk.evaluate(log, {"what we use": wk.Auto(), "cocoa first": favourites, "at random": wk.Uniform()})
 
 
 if __name__ == "__main__":
     place = Path(sys.argv[1] if len(sys.argv) > 1 else "shop")
     for today in range(1, 8):  # a week; each day could be a process of its own
-        print(f"day {today}\n{run_day(place, today)}\n")
+        print(f"day {today}\n{run_day(place)}\n")
     print(compare(place))

@@ -256,3 +256,22 @@ def test_a_log_whose_probabilities_are_not_those_of_its_choices_says_nothing() -
     (right,) = evaluate(Log({**choices, "probability": [0.5] * rows}), Uniform())
     assert 0.0 < right.low < 0.5 < right.high < 1.0
     assert not right.warning
+
+
+def test_rows_that_were_left_out_are_named(tmp_path: Path) -> None:
+    rows = {"awake": ["a|b"] * 300, "arm": ["a", "b", "c"] * 100, "loss": [0.5] * 300, "id": [*range(298), 7, 7]}
+    found = evaluate(Log(rows, on_error="skip"), UCB, logging="uniform")
+    assert (found.rounds, found.skipped, found.duplicates) == (199, 100, 1)
+    assert found.title.endswith("; without 100 rows that are wrong and 1 row with an id that was there before")
+    assert repr(found).splitlines()[0] == found.title
+    found.save(tmp_path / "out.parquet")
+    assert b'"duplicates": 1' in pq.read_schema(tmp_path / "out.parquet").metadata[b"wakeful evaluation"]
+    kept = evaluate(Log({**rows, "arm": ["a", "b"] * 150}, columns={"id": None}), UCB, logging="uniform")
+    assert "without" not in kept.title
+
+
+def test_a_path_or_a_table_is_read_as_a_log(tmp_path: Path) -> None:
+    rows = {"awake": ["a|b"] * 200, "arm": ["a", "b"] * 100, "probability": [0.5] * 200, "loss": [0.5] * 200}
+    Log(rows).write(tmp_path / "log.csv")
+    values = [evaluate(given, UCB)[0].value for given in (Log(rows), rows, tmp_path / "log.csv")]
+    assert len(set(values)) == 1

@@ -92,7 +92,8 @@ def evaluate(
             progress(done, len(log))
     rows = [one.row(name, chosen, interval, level, played, log) for name, one in judged.items()]
     shown = {name: repr(policy) for name, policy in named.items()}
-    return Evaluation(tuple(rows), done, lost / done, log.label, shown, chosen, interval, float(level), seed)
+    about = shown, chosen, interval, float(level), seed
+    return Evaluation(tuple(rows), done, lost / done, log.label, *about, log.skipped.rows, log.skipped.duplicates)
 
 
 class _Judged:

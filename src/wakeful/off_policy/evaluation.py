@@ -69,6 +69,8 @@ class Evaluation:
         interval: of which kind
         level: of the intervals
         seed: of the coins
+        skipped: how many rows of the log were wrong and left out
+        duplicates: how many were left out since their id was there before
     """
 
     rows: tuple[EvaluationRow, ...]
@@ -80,6 +82,8 @@ class Evaluation:
     interval: str
     level: float
     seed: int
+    skipped: int = 0
+    duplicates: int = 0
 
     def __len__(self) -> int:
         """Return how many policies there are."""
@@ -103,7 +107,13 @@ class Evaluation:
         """What the table is about."""
         kind = f", {100.0 * self.level:g} % {BOUNDS[self.interval]} intervals" if self.estimator != "direct" else ""
         where = f"mean loss in {self.rounds:,} rounds of {self.log}, where it was {self.logged:.4f}"
-        return f"{where}; {TITLES[self.estimator]}{kind}"
+        return f"{where}; {TITLES[self.estimator]}{kind}{self._left_out()}"
+
+    def _left_out(self) -> str:
+        """Return which rows of the log are not in it, if any."""
+        counts = {"that are wrong": self.skipped, "with an id that was there before": self.duplicates}
+        parts = [f"{count:,} row{'s' * (count != 1)} {which}" for which, count in counts.items() if count]
+        return f"; without {' and '.join(parts)}" if parts else ""
 
     def __repr__(self) -> str:
         """Return the title and the table."""

@@ -84,9 +84,10 @@ class BodyDecoder(Generic[Kind]):
         try:
             found = self._decode(body)
         except msgspec.ValidationError as problem:
-            raise refused_value(self.kind, body, problem) from None
+            fault = _fault(body)  # whatever comes after a wrong value, a body must be JSON
+            raise refused_value(self.kind, body, problem) if fault is None else _malformed(fault) from None
         except (ValueError, RecursionError):
-            raise malformed(body) from None
+            raise _malformed(_fault(body)) from None
         colons = body.count(b":")
         if colons > 1 and colons != self._given(found):
             refuse_duplicates(body)
@@ -102,7 +103,7 @@ def refuse_duplicates(body: bytes) -> None:
     try:
         json.loads(body, object_pairs_hook=_unique)
     except RecursionError:
-        raise malformed(body) from None
+        raise _malformed(_fault(body)) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:
@@ -114,14 +115,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> None:
         seen.add(key)
 
 
-def malformed(body: bytes) -> Refused:
-    """Return why these bytes are no JSON."""
-    return Refused("bad_request", _fault(body))
+def _malformed(fault: str | None) -> Refused:
+    """Return why a body is no JSON; if Python's own reader finds nothing, it is what that reader lets pass."""
+    return Refused("bad_request", fault or "text must be Unicode, got half of a surrogate pair")
 
 
-def _fault(body: bytes) -> str:
-    """Return in a sentence why these bytes are no JSON; Python's own reader is the second opinion."""
-    sentence = "text must be Unicode, got half of a surrogate pair"  # which that reader lets pass
+def _fault(body: bytes) -> str | None:
+    """Return in a sentence why these bytes are no JSON, as Python's own reader sees it, or None."""
+    sentence = None
     try:
         json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except UnicodeDecodeError as problem:

@@ -109,7 +109,7 @@ class Setting:
             number = kind(value) if isinstance(value, str | kind) or (kind is float and type(value) is int) else None
         except ValueError:
             number = None
-        if number is None or isinstance(value, bool) or not self.low <= number <= self.high:
+        if number is None or isinstance(value, bool) or not self.low <= number <= self.high or abs(number) == math.inf:
             raise ValueError(must_be(source, rule, value))
         return number
 

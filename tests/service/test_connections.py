@@ -1,0 +1,149 @@
+"""Clients that are slow, silent, rude or too many: each is dealt with, and the service goes on."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from serving import new_bandit, served
+
+HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+WHOLE = HEAD + b"content-length: 2\r\n\r\n{}"
+
+
+@contextmanager
+def connection(address: str) -> Iterator[socket.socket]:
+    """Yield a connection to the service."""
+    place = urlsplit(address)
+    with socket.create_connection((place.hostname, place.port), timeout=60) as found:
+        yield found
+
+
+def until_closed(client: socket.socket) -> bytes:
+    """Return all that the service sends before it closes the connection."""
+    parts = []
+    while True:
+        try:
+            part = client.recv(65536)
+        except ConnectionResetError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts)
+
+
+def refused(answer: bytes, status: int, code: str) -> None:
+    """Check that an answer is a refusal in the form of all refusals."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), answer
+    assert b"x-content-type-options: nosniff" in head
+    assert json.loads(body)["error"]["code"] == code
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("store"), read_timeout=1.0, max_connections=20) as found:
+        with httpx.Client(base_url=found, timeout=240) as client:
+            new_bandit(client)
+        yield found
+
+
+def goes_on(address: str) -> None:
+    """Check that the service answers others."""
+    assert httpx.post(f"{address}/v1/bandits/drinks/decisions", json={}, timeout=60).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        HEAD[:20],
+        HEAD,
+        HEAD + b"content-length: 10\r\n\r\n{",
+        HEAD + b"transfer-encoding: chunked\r\n\r\n1\r\n{\r\n",
+    ],
+    ids=["nothing", "part of a line", "no end of headers", "part of a body", "part of a chunked body"],
+)
+def test_a_request_that_does_not_arrive_is_answered_408(address: str, sent: bytes) -> None:
+    with connection(address) as client:
+        client.sendall(sent)
+        started = time.monotonic()
+        refused(until_closed(client), 408, "timeout")
+        assert time.monotonic() - started > 0.5
+    goes_on(address)
+
+
+def test_a_slow_request_that_arrives_in_time_is_answered(address: str) -> None:
+    with connection(address) as client:
+        for byte in (WHOLE[:30], WHOLE[30:-1], WHOLE[-1:]):
+            client.sendall(byte)
+            time.sleep(0.1)
+        assert client.recv(100).startswith(b"HTTP/1.1 201 ")
+
+
+def test_connections_that_are_cut_harm_nobody(address: str) -> None:
+    for length in range(0, len(WHOLE), 7):
+        with connection(address) as client:
+            client.sendall(WHOLE[:length])
+    goes_on(address)
+
+
+def test_what_is_no_http_is_refused(address: str) -> None:
+    with connection(address) as client:
+        client.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+        refused(until_closed(client), 400, "bad_request")
+    goes_on(address)
+
+
+def test_requests_may_follow_each_other_without_waiting_for_answers(address: str) -> None:
+    with connection(address) as client:
+        client.sendall(WHOLE * 5)
+        found = b""
+        while found.count(b"HTTP/1.1 201 ") < 5:
+            part = client.recv(65536)
+            assert part
+            found += part
+
+
+def test_more_connections_than_allowed_are_told_so_and_others_are_served(address: str) -> None:
+    time.sleep(1.0)  # those of other tests are gone then
+    with ExitStack() as stack:
+        kept = [stack.enter_context(connection(address)) for _ in range(20)]
+        kept[0].sendall(WHOLE)
+        assert kept[0].recv(65536).startswith(b"HTTP/1.1 201 ")
+        for _ in range(30):
+            with connection(address) as late:
+                late.sendall(WHOLE)
+                answer = until_closed(late)
+                refused(answer, 503, "unavailable")
+                assert b"retry-after: 1\r\n" in answer
+        kept[1].sendall(WHOLE)
+        assert kept[1].recv(65536).startswith(b"HTTP/1.1 201 ")
+    time.sleep(1.0)
+    goes_on(address)
+
+
+def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
+    with served(tmp_path, read_timeout=1.0) as address:
+        with httpx.Client(base_url=address, timeout=240) as client:
+            new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
+        with connection(address) as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:  # its answers are several megabytes, which nobody keeps for ever
+                time.sleep(0.5)
+                try:
+                    silent.sendall(b"x")
+                except OSError:
+                    break
+            else:
+                pytest.fail("the connection is still open")
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from serving import new_bandit, served
+from serving import PATIENCE, new_bandit, served
 
 HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 WHOLE = HEAD + b"content-length: 2\r\n\r\n{}"
@@ -50,7 +50,7 @@ def refused(answer: bytes, status: int, code: str) -> None:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with served(tmp_path_factory.mktemp("store"), read_timeout=1.0, max_connections=20) as found:
-        with httpx.Client(base_url=found, timeout=240) as client:
+        with httpx.Client(base_url=found, timeout=PATIENCE) as client:
             new_bandit(client)
         yield found
 
@@ -132,7 +132,7 @@ def test_more_connections_than_allowed_are_told_so_and_others_are_served(address
 
 def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
     with served(tmp_path, read_timeout=1.0) as address:
-        with httpx.Client(base_url=address, timeout=240) as client:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
         with connection(address) as silent:
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

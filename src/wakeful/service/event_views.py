@@ -9,7 +9,7 @@ from wakeful.service import events as e
 from wakeful.service.messages import EventList
 
 MOST_NUMBERS = 500_000  # probabilities in one answer, about; what is left comes with the next
-KIND = {
+KIND: dict[type, str] = {
     e.Created: "created",
     e.Configured: "configured",
     e.ArmAdded: "arm_added",

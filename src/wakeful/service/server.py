@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,12 +29,14 @@ LONGEST_TOKEN_FILE = 1_000_000  # bytes
 
 
 class JsonLines(logging.Formatter):
-    """Formats each record as one line of JSON."""
+    """Formats each record as one line of JSON, with the time in UTC."""
+
+    converter = staticmethod(time.gmtime)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         line: dict[str, Any] = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S") + f".{int(record.msecs):03d}",
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S") + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "message": record.getMessage(),
             **getattr(record, "about", {}),

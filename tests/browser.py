@@ -27,6 +27,10 @@ FLAGS = (
     *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-pipe"),
 )
+KEY_CODES = {
+    "Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
+    "ArrowRight": 39, "ArrowDown": 40,
+}  # fmt: skip
 # Chromium reads from 3 and writes to 4, whatever numbers we have.
 MOVE = (
     "import os, sys; r, w = map(int, sys.argv[1:3]); os.dup2(r, 3); os.dup2(w, 4); os.execvp(sys.argv[3], sys.argv[3:])"
@@ -77,6 +81,42 @@ class Page:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 4 * PATIENCE) -> Any:
+        """Return the value of an expression in the page, once it is true; exceptions count as not yet."""
+        end = time.monotonic() + seconds
+        value = f"const found = {script}; return found instanceof Node || found"
+        while not (found := self.evaluate(f"(() => {{ try {{ {value}; }} catch {{ return false; }} }})()")):
+            if time.monotonic() > end:
+                raise TimeoutError(f"not true after {seconds:.0f} seconds: {script}")
+            time.sleep(0.05)
+        return found
+
+    def press(self, *keys: str) -> None:
+        """Press keys of a keyboard, one after another: names such as "Tab" and "ArrowDown", or characters."""
+        for key in keys:
+            text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+            about = {"key": key, "code": key, "windowsVirtualKeyCode": KEY_CODES.get(key, 0), "text": text}
+            self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **about)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **{**about, "text": ""})
+
+    def write(self, text: str) -> None:
+        """Write a text where the focus is."""
+        self.call("Input.insertText", text=text)
+
+    def point(self, selector: str, x: float = 0.5, y: float = 0.5, *, click: bool = False) -> None:
+        """Move the mouse to a place inside an element, in shares of its width and height; click there if asked to."""
+        found = json.dumps(selector)
+        self.evaluate(f"document.querySelector({found}).scrollIntoView({{block: 'center'}})")
+        box = self.evaluate(f"document.querySelector({found}).getBoundingClientRect().toJSON()")
+        where = {"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"]}
+        for kind in ("mouseMoved", *(("mousePressed", "mouseReleased") if click else ())):
+            button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+            self.call("Input.dispatchMouseEvent", type=kind, **where, **button)
+
+    def click(self, selector: str) -> None:
+        """Click the first element that a selector finds."""
+        self.point(selector, click=True)
 
     def screenshot(self, path: Path, *, whole: bool = True) -> None:
         """Write a picture of the page, all of it or what a window shows."""

@@ -1,4 +1,4 @@
-"""Stores for the tests of the service: SQLite files, and databases of a real PostgreSQL that is started here."""
+"""For tests of the service: SQLite files, databases of a real PostgreSQL, and a real browser with a page to show."""
 
 import os
 import tempfile
@@ -8,8 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
+
+import browser
+import watched
+from pages import binary
 
 NUMBERS = count()
 
@@ -63,3 +68,18 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'wakeful.db'}"
     new: Callable[[], str] = request.getfixturevalue("new_postgres")
     return new()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[browser.Browser]:
+    """Yield a running browser."""
+    with browser.running(binary()) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Yield a client of a service that has something to show; tests that change anything start one of their own."""
+    with watched.serving(tmp_path_factory.mktemp("shown")) as client:
+        watched.fill(client)
+        yield client

@@ -25,6 +25,11 @@ export function arrange(parent, children) {
   });
 }
 
+/** Return a sentence in which what stands between backticks is code. */
+export function coded(text) {
+  return text.split("`").map((words, n) => (n % 2 ? make("code", {}, words) : words));
+}
+
 /** Make a section with a heading, and a sentence below it where there is one to say. */
 export function section(title, about = "", ...children) {
   const id = `section-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;

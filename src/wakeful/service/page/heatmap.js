@@ -84,12 +84,13 @@ export class HeatMap {
   }
 
   tell() {
-    const [i, j] = this.at ?? [0, 0];
-    const hint = "Point at a cell, or use the arrow keys, to read it.";
-    say(
-      this.reads,
-      this.at ? (this.cell(i, j)?.sentence ?? `${this.arms[i]} and ${this.arms[j]}: nothing is known.`) : hint,
-    );
+    if (this.at) say(this.reads, this.sentence(...this.at));
+    else say(this.reads, "Point at a cell, or use the arrow keys, to read it.");
+  }
+
+  sentence(i, j) {
+    if (i === j) return `${this.arms[i]}, and itself.`;
+    return this.cell(i, j)?.sentence ?? `${this.arms[i]} and ${this.arms[j]}: nothing is known.`;
   }
 
   /** Return where the cells are, and how labels are written. */

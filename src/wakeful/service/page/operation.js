@@ -1,6 +1,6 @@
 // One route of the API: what it takes, a form to fill in, and what the service answers.
 
-import { copyButton, make } from "./elements.js";
+import { coded, copyButton, make } from "./elements.js";
 import { described, example } from "./schemas.js";
 import { send, token } from "./service.js";
 
@@ -11,7 +11,7 @@ export function operation(method, path, about, document) {
   const title = [
     make("span", { class: "method", "data-method": method }, method.toUpperCase()),
     make("span", { class: "path" }, path),
-    make("span", { class: "summary" }, about.summary),
+    make("span", { class: "summary" }, ...coded(about.summary)),
   ];
   const node = make("details", { class: "operation", id: about.operationId }, make("summary", {}, ...title));
   node.addEventListener("toggle", () => {
@@ -34,7 +34,7 @@ class Form {
       ...fields,
       make("div", {}, make("button", { type: "submit" }, "Send")),
     );
-    const more = about.description ? [make("p", {}, about.description)] : [];
+    const more = about.description ? [make("p", {}, ...coded(about.description))] : [];
     this.node = make("div", { class: "inside" }, ...more, this.scopes(), form, this.result, this.answers());
   }
 
@@ -82,7 +82,7 @@ class Form {
       const schema = Object.values(whole.content ?? {})[0]?.schema;
       return [
         make("dt", {}, status),
-        make("dd", {}, whole.description, ...(schema && !name ? [": ", ...described(schema)] : [])),
+        make("dd", {}, ...coded(whole.description), ...(schema && !name ? [": ", ...described(schema)] : [])),
       ];
     });
     return make("details", {}, make("summary", {}, "Answers"), make("dl", { class: "answers" }, ...rows));

@@ -8,6 +8,8 @@ import { beginning } from "./start.js";
 import { token } from "./service.js";
 import { Changes } from "./stream.js";
 
+const FORBIDDEN = 403; // the token is known, and may not read
+
 const part = (id) => document.getElementById(id);
 const wide = matchMedia("(min-width: 56rem)");
 const list = new BanditList(part("bandits"));
@@ -69,12 +71,13 @@ function tell(state, detail) {
   part("status").dataset.state = state;
   part("forget").hidden = !token.get();
   if (state === "live") part("token").hidden = true;
+  if (detail?.status === FORBIDDEN) ask(detail.message);
 }
 
-/** Ask for a token; say so if there was one. */
-function ask() {
+/** Ask for a token; say what was wrong with the one that there was. */
+function ask(wrong) {
   if (!part("token").hidden) return;
-  if (token.get()) say(part("token-says"), "The service does not know this token.");
+  if (token.get()) say(part("token-says"), wrong);
   token.forget();
   part("token").hidden = false;
   part("token-box").value = "";
@@ -86,7 +89,7 @@ function forget() {
   location.reload();
 }
 
-document.addEventListener("unauthorized", ask);
+document.addEventListener("unauthorized", () => ask("The service does not know this token."));
 part("token").addEventListener("submit", (event) => {
   event.preventDefault();
   token.set(part("token-box").value.trim());

@@ -1,6 +1,6 @@
 // JSON schemas, as people read them: what a value may be, and an example of it.
 
-import { make } from "./elements.js";
+import { coded, make } from "./elements.js";
 
 // An example for each body that reads well; the rest are made from the schema.
 const EXAMPLES = {
@@ -84,7 +84,7 @@ export function fieldsOf(name, schema) {
     make("caption", { class: "unseen" }, `Fields of ${name}`),
     make("tbody", {}, ...rows),
   );
-  const about = make("p", { class: "soft" }, schema.description ?? "");
+  const about = make("p", { class: "soft" }, ...coded(schema.description ?? ""));
   return make(
     "details",
     { class: "schema", id: `schema-${name}` },

@@ -166,11 +166,11 @@ def test_no_feedback_in_time_is_an_event_and_what_comes_later_is_not_learned(url
         engine.run([Configure("shop", Changes(wait=10.0, default_loss=1.0)), Configure("arena", Changes(wait=10.0))])
         ids = [(name, engine.run([Decide(name, NewDecision())])[0][0].id) for name in ("shop", "arena", "shop")]
         clock.now += 10.0
-        assert not engine.due()
+        assert engine.sweep() == 0
         assert engine.run([Report(*ids[2], Feedback(loss=0.5))])[0].status == "counted"
         clock.now += 1.0
-        assert engine.run(engine.due()) == [1, 1]
-        assert not engine.due()
+        assert engine.sweep() == 2
+        assert engine.sweep() == 0
         after = states(engine)
         late = engine.run([Report(*ids[0], Feedback(loss=0.0)), Report(*ids[1], Feedback(winner="left"))])
         assert [answer.status for answer in late] == ["late", "late"]

@@ -93,7 +93,7 @@ class Service(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        self.engine.run(self.engine.due())
+        self.engine.sweep()
         for id, (_, deadline) in self.made.items():
             if id not in self.ended and deadline is not None and deadline < self.now:
                 self.ended[id] = None

@@ -1,14 +1,21 @@
-"""`Desk`: where the event loop hands requests to the thread that carries them out, many in one commit."""
+"""`Desk`: where coroutines hand in requests, which are carried out many at a time, with one commit.
+
+With a store on this machine, requests are carried out in the event loop, and a thread waits for the disk: while it
+waits, the loop reads the next requests. If one thread computed and another one spoke HTTP, each would take the other's
+turn, and the memory of each would move between the cores of the machine: that takes almost twice the time. With a
+store elsewhere the thread carries everything out, since it waits for answers all the time.
+"""
 
 import asyncio
 import logging
-import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
-from wakeful.service.engine import Engine
+from wakeful.service.engine import Batch, Engine
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Look, LookAll, Request
 from wakeful.service.rules import compile_for
@@ -17,13 +24,13 @@ from wakeful.service.stores import open_store
 log = logging.getLogger("wakeful.service")
 MOST_WAITING = 10_000  # requests
 MOST_AT_ONCE = 256  # requests in one commit
-SECONDS_PER_SWEEP = 1.0  # seconds between two looks at what has waited too long
+SECONDS_PER_SWEEP = 1.0  # between two looks at what has waited too long
 
 Item = tuple[Request, "asyncio.Future[Any]"]
 
 
 class Desk:
-    """Takes requests from coroutines; one thread carries them out, in their order.
+    """Takes requests from coroutines, and carries them out in their order.
 
     Parameters:
         engine: carries them out
@@ -35,23 +42,23 @@ class Desk:
         self.changes = 0  # how many batches have changed something: who shows state looks at it
         self.batch_sizes: deque[int] = deque(maxlen=1000)
         self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(1, "wakeful-store")
         self._queue: deque[Item] = deque()
-        self._called = threading.Event()
-        self._closing = False
-        self._thread = threading.Thread(target=self._work, name="wakeful-writer", daemon=True)
-        self._done = asyncio.Event()
-        self._thread.start()
+        self._is_busy = self._is_closing = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._swept = time.monotonic()
+        self._timer = self._loop.call_later(SECONDS_PER_SWEEP, self._on_time)
 
     @classmethod
     async def open(cls, url: str, *, most_waiting: int = MOST_WAITING) -> "Desk":
         """Open the store of a URL and serve its bandits."""
-        engine = await asyncio.to_thread(lambda: Engine(open_store(url)))
-        return cls(engine, most_waiting)
+        return cls(await asyncio.to_thread(lambda: Engine(open_store(url))), most_waiting)
 
     @property
     def is_ready(self) -> bool:
         """Whether the store answered when it was last asked."""
-        return self.engine.is_ready and not self._closing and self._thread.is_alive()
+        return self.engine.is_ready and not self._is_closing
 
     @property
     def waiting(self) -> int:
@@ -66,8 +73,7 @@ class Desk:
 
     async def ask_many(self, requests: Sequence[Request]) -> list[Any]:
         """Return for each of some requests its answer, or the `Refused` that it ends with; they stay together."""
-        futures = [self._put(request) for request in requests]
-        answers = await asyncio.gather(*futures)
+        answers = await asyncio.gather(*[self._put(request) for request in requests])
         for answer in answers:
             if isinstance(answer, Exception) and not isinstance(answer, Refused):
                 raise answer
@@ -75,72 +81,87 @@ class Desk:
 
     def _put(self, request: Request) -> "asyncio.Future[Any]":
         """Queue a request."""
-        if self._closing:
+        if self._is_closing:
             raise Refused("unavailable", "the service is stopping")
         if len(self._queue) >= self.most_waiting:
             raise Refused("unavailable", f"{self.most_waiting} requests are waiting already; try again")
         future = self._loop.create_future()
         self._queue.append((request, future))
-        if not self._called.is_set():
-            self._called.set()
+        if not self._is_busy:
+            self._is_busy = True
+            self._idle.clear()
+            self._loop.call_soon(self._next)  # after all requests that have arrived by now
         return future
 
-    def _work(self) -> None:
-        """Carry out what comes, until the desk is closed; runs in its own thread."""
-        swept = time.monotonic()
-        while self._queue or not self._closing:
-            self._called.wait(SECONDS_PER_SWEEP)
-            self._called.clear()
-            while self._queue:
-                self._batch()
-                swept = self._sweep(swept)
-            swept = self._sweep(swept)
-        try:
-            self.engine.close()
-        except Exception:
-            log.exception("the store could not be closed")
-        self._loop.call_soon_threadsafe(self._done.set)
+    def _next(self) -> None:
+        """Begin what is to be done next; one thing at a time."""
+        if time.monotonic() - self._swept >= SECONDS_PER_SWEEP:
+            self._swept = time.monotonic()
+            self._in_thread(self.engine.sweep, self._after_sweep)
+        elif self._queue:
+            items = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
+            requests = [request for request, _ in items]
+            if self.engine.store.is_local:
+                batch = self.engine.begin(requests)
+                self._in_thread(partial(self.engine.commit, batch), partial(self._after_commit, items, batch))
+            else:
+                self._in_thread(partial(self.engine.run, requests), partial(self._deliver, items))
+        else:
+            self._is_busy = False
+            self._idle.set()
 
-    def _batch(self) -> None:
-        """Carry out what waits, at most so much at once."""
-        items = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
-        requests = [request for request, _ in items]
-        try:
-            answers = self.engine.run(requests)
-        except Exception as problem:
-            log.exception("a batch failed")
-            answers = [problem] * len(items)
-        self._loop.call_soon_threadsafe(self._deliver, items, answers)
+    def _in_thread(self, work: Callable[[], Any], then: "Callable[[asyncio.Future[Any]], None]") -> None:
+        """Let the thread do something, and go on with what it returns."""
+        self._loop.run_in_executor(self._thread, work).add_done_callback(then)
 
-    def _sweep(self, last: float) -> float:
-        """Record what has waited too long, now and then; return when that was done last."""
-        now = time.monotonic()
-        if now - last < SECONDS_PER_SWEEP:
-            return last
-        try:
-            self.engine.refresh()
-            due = self.engine.due()
-            if due:
-                self.engine.run(due)
-                self._loop.call_soon_threadsafe(self._deliver, [], [])
-        except Exception:
-            log.exception("looking at what has waited too long failed")
-        return now
+    def _after_commit(self, items: list[Item], batch: Batch, _: "asyncio.Future[Any]") -> None:
+        """Finish a batch: here if that takes no time, else in the thread."""
+        if self.engine.is_short(batch):
+            self._give(items, self.engine.finish(batch))
+        else:
+            self._in_thread(partial(self.engine.finish, batch), partial(self._deliver, items))
 
-    def _deliver(self, items: list[Item], answers: list[Any]) -> None:
-        """Give answers to those who still wait; runs in the event loop."""
+    def _deliver(self, items: list[Item], done: "asyncio.Future[Any]") -> None:
+        """Give the answers that the thread has found."""
+        problem = done.exception()
+        if problem is not None:
+            log.error("a batch failed", exc_info=problem)
+        self._give(items, [problem] * len(items) if problem is not None else done.result())
+
+    def _give(self, items: list[Item], answers: list[Any]) -> None:
+        """Give answers to those who still wait for them."""
         for (_, future), answer in zip(items, answers, strict=True):
             if not future.done():
                 future.set_result(answer)
-        if not items or any(not isinstance(request, Look | LookAll) for request, _ in items):
+        if any(not isinstance(request, Look | LookAll) for request, _ in items):
             self.changes += 1
             self.batch_sizes.append(len(items))
+        self._next()
+
+    def _after_sweep(self, done: "asyncio.Future[Any]") -> None:
+        """Go on after sweeping."""
+        problem = done.exception()
+        if problem is not None:
+            log.error("looking at what has waited too long failed", exc_info=problem)
+        elif done.result():
+            self.changes += 1
+        self._next()
+
+    def _on_time(self) -> None:
+        """See to it that sweeping goes on while nobody asks for anything."""
+        self._timer = self._loop.call_later(SECONDS_PER_SWEEP, self._on_time)
+        if not self._is_busy and not self._is_closing:
+            self._is_busy = True
+            self._idle.clear()
+            self._next()
 
     async def close(self) -> None:
         """Answer what was accepted, write snapshots, and close the store."""
-        self._closing = True
-        self._called.set()
-        await self._done.wait()
+        self._is_closing = True
+        self._timer.cancel()
+        await self._idle.wait()
+        await self._loop.run_in_executor(self._thread, self.engine.close)
+        self._thread.shutdown()
 
 
 def _given(answer: Any) -> Any:

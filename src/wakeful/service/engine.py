@@ -8,6 +8,7 @@ from what the store has.
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from wakeful.service.events import Answered, Expired
@@ -24,8 +25,22 @@ BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as m
 UNAVAILABLE = "the store does not answer; nothing was changed, try again"
 
 
+@dataclass
+class Batch:
+    """Requests that are carried out together, and their answers."""
+
+    requests: list[Request]
+    answers: list[Any]
+    names: set[str] = field(default_factory=set)  # of the bandits that they change
+    appended: int = 0
+    writes: int = 0
+    is_open: bool = False  # whether there is something to commit
+    broken_by: Exception | None = None  # before the commit: each request gets a transaction of its own then
+    failed_by: StoreError | None = None  # at the commit
+
+
 class Engine:
-    """Serves the bandits of one store; used by one thread.
+    """Serves the bandits of one store; used by one thread at a time.
 
     Parameters:
         store: where the logs are
@@ -45,58 +60,100 @@ class Engine:
 
     def run(self, requests: Sequence[Request]) -> list[Any]:
         """Carry out requests; return, for each, its answer or the exception that it ends with."""
-        reads = [isinstance(request, Look | LookAll) for request in requests]
-        writes = [request for request, is_read in zip(requests, reads, strict=True) if not is_read]
-        written = iter(self._write(writes) if writes else [])
-        return [
-            self._read(request) if is_read else next(written)  # type: ignore[arg-type]
-            for request, is_read in zip(requests, reads, strict=True)
-        ]
+        batch = self.begin(requests)
+        self.commit(batch)
+        return self.finish(batch)
 
-    def _write(self, requests: Sequence[Any]) -> list[Any]:
-        """Carry out requests in one transaction; if one of them breaks it, each in its own."""
-        names = {request.bandit for request in requests}
-        for request in requests:
-            if isinstance(request, Create):
-                compile_for(request.body)  # before the transaction, in which others would wait for it
-        try:
-            answers, appended = self._committed(requests, names)
-        except StoreError as problem:
-            log.warning("the store failed: %s", problem)
-            self._forget(names)
-            self.is_ready = False
-            return [Refused("unavailable", UNAVAILABLE)] * len(requests)
-        except Exception as problem:
-            self._forget(names)
-            if len(requests) == 1:
-                log.exception("a request failed")
-                return [problem]
-            return [self._write([request])[0] for request in requests]
-        self.is_ready = True
-        self._after_commit(names, appended)
-        return answers
+    def begin(self, requests: Sequence[Request]) -> "Batch":
+        """Carry out what changes something, up to the commit."""
+        batch = Batch(list(requests), [None] * len(requests))
+        writes = [(n, r) for n, r in enumerate(requests) if not isinstance(r, Look | LookAll)]
+        batch.writes = len(writes)
+        if writes:
+            batch.names = {request.bandit for _, request in writes}
+            for _, request in writes:
+                if isinstance(request, Create):
+                    compile_for(request.body)  # before the transaction, in which others would wait for it
+            try:
+                self.store.begin(writes=True)
+                self._carry_out(batch, writes)
+            except StoreError as problem:
+                batch.failed_by = problem
+            except Exception as problem:
+                self.store.rollback()
+                self._forget(batch.names)
+                batch.broken_by = problem
+            else:
+                batch.is_open = True
+        return batch
 
-    def _committed(self, requests: Sequence[Any], names: set[str]) -> tuple[list[Any], int]:
-        """Carry out requests in one transaction, which is committed when this returns."""
-        answers: list[Any] = []
-        with self.store.transaction(writes=True):
-            for request in requests:
-                if isinstance(request, Create) and request.bandit not in self.ledgers:
-                    self.store.reserve(request.bandit)
-            rows = self.store.lock(names)
-            for name in names:
-                self._catch_up(name, rows.get(name))
-            finders = self._finders(requests, rows)
-            added: dict[str, list[Any]] = {name: [] for name in names}
-            for request in requests:
-                name = request.bandit
-                answers.append(self._one(request, rows, finders[name], added[name]))
-            for name, entries in added.items():
-                if entries:
-                    self.store.append(rows[name], entries)
-                elif name in rows and rows[name].head == 0:
-                    self.store.release(name)
-        return answers, sum(map(len, added.values()))
+    def commit(self, batch: "Batch") -> None:
+        """Commit what has changed: this waits for the disk, and nothing may be asked of the store meanwhile."""
+        if batch.is_open:
+            try:
+                self.store.commit()
+            except StoreError as problem:
+                batch.failed_by = problem
+
+    def finish(self, batch: "Batch") -> list[Any]:
+        """Return the answers, after what was to be read has been read."""
+        if batch.failed_by is not None:
+            self._fail(batch, batch.failed_by)
+        elif batch.is_open:
+            self.is_ready = True
+            self._after_commit(batch.names, batch.appended)
+        elif batch.broken_by is not None:
+            self._each_alone(batch, batch.broken_by)
+        for n, request in enumerate(batch.requests):
+            if isinstance(request, Look | LookAll):
+                batch.answers[n] = self._read(request)
+        return batch.answers
+
+    def is_short(self, batch: "Batch") -> bool:
+        """Whether `finish` will take no time: nothing to read, no snapshot to write, nothing to repair."""
+        if len(batch.answers) > batch.writes or batch.broken_by is not None or batch.failed_by is not None:
+            return False
+        return not any(self._is_snapshot_due(name) for name in batch.names) and not self.store.is_tidy_due
+
+    def _carry_out(self, batch: "Batch", writes: list[tuple[int, Any]]) -> None:
+        """Carry out requests in the transaction that has begun."""
+        for _, request in writes:
+            if isinstance(request, Create) and request.bandit not in self.ledgers:
+                self.store.reserve(request.bandit)
+        rows = self.store.lock(batch.names)
+        for name in batch.names:
+            self._catch_up(name, rows.get(name))
+        finders = self._finders([request for _, request in writes], rows)
+        added: dict[str, list[Any]] = {name: [] for name in batch.names}
+        for n, request in writes:
+            name = request.bandit
+            batch.answers[n] = self._one(request, rows, finders[name], added[name])
+        for name, entries in added.items():
+            if entries:
+                self.store.append(rows[name], entries)
+                batch.appended += len(entries)
+            elif name in rows and rows[name].head == 0:
+                self.store.release(name)
+
+    def _fail(self, batch: "Batch", problem: StoreError) -> None:
+        """Answer that the store failed; ledgers are read again from what it has."""
+        log.warning("the store failed: %s", problem)
+        self.store.rollback()
+        self._forget(batch.names)
+        self.is_ready = batch.is_open = False
+        for n, request in enumerate(batch.requests):
+            if not isinstance(request, Look | LookAll):
+                batch.answers[n] = Refused("unavailable", UNAVAILABLE)
+
+    def _each_alone(self, batch: "Batch", problem: Exception) -> None:
+        """Carry out each request by itself, after one of them has broken what they had in common."""
+        if len(batch.requests) == 1:
+            log.error("a request failed", exc_info=problem)
+            batch.answers[0] = problem
+            return
+        for n, request in enumerate(batch.requests):
+            if not isinstance(request, Look | LookAll):
+                batch.answers[n] = self.run([request])[0]
 
     def _one(self, request: Any, rows: dict[str, Row], finder: Finder, added: list[Any]) -> Any:
         """Carry out one request; return its answer, or why it is refused."""
@@ -171,6 +228,11 @@ class Engine:
         except Exception as problem:
             return problem
 
+    def sweep(self) -> int:
+        """Look at the store, and record what has waited too long; return how many decisions did."""
+        self.refresh()
+        return sum(answer for answer in self.run(self._due()) if isinstance(answer, int))
+
     def refresh(self) -> None:
         """Ask the store whether it answers, and which bandits there are."""
         try:
@@ -183,7 +245,7 @@ class Engine:
         else:
             self.is_ready = True
 
-    def due(self) -> list[Request]:
+    def _due(self) -> list[Request]:
         """Return requests to record what has waited too long."""
         now = self.clock()
         return [Expire(name) for name, ledger in self.ledgers.items() if overdue(ledger, now)]
@@ -234,12 +296,17 @@ class Engine:
         try:
             for name in names:
                 ledger = self.ledgers.get(name)
-                number, size = self._saved.get(name, (0, 0))
-                if ledger is not None and ledger.head - number >= max(self.snapshot, size // BYTES_PER_EVENT):
+                if ledger is not None and self._is_snapshot_due(name):
                     self._keep_snapshot(name, ledger)
             self.store.tidy(appended)
         except StoreError as problem:
             log.warning("no snapshot was written: %s", problem)
+
+    def _is_snapshot_due(self, name: str) -> bool:
+        """Whether a log has grown so much since its last snapshot that it gets another one."""
+        ledger = self.ledgers.get(name)
+        number, size = self._saved.get(name, (0, 0))
+        return ledger is not None and ledger.head - number >= max(self.snapshot, size // BYTES_PER_EVENT)
 
     def _keep_snapshot(self, name: str, ledger: Ledger) -> None:
         data = ledger.to_bytes()

@@ -5,7 +5,6 @@ events have no gaps, become visible in their order, and whoever has the lock has
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -98,23 +97,28 @@ class PostgresStore(Store):
         kind = "text" if isinstance(values[0], str) else "bigint"
         return f"unnest(?::{kind}[]) AS listed (value)", list(values)
 
-    @contextmanager
-    def transaction(self, *, writes: bool) -> Iterator[None]:
-        """Run what is inside as one transaction; reads see one moment."""
-        if self._connection.closed or self._connection.broken:
+    def begin(self, *, writes: bool) -> None:
+        """Begin a transaction."""
+        if self._connection.closed:
             self._connection = self._connect()
         self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if not writes:  # it holds no lock, and may have to compile before it goes on
             self.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+    def commit(self) -> None:
+        """Commit; whether it happened although it failed is seen after connecting again."""
         try:
-            yield
             self.execute("COMMIT")
         except StoreError:
-            self._connection.close()  # whether the commit happened is seen after connecting again
+            self._connection.close()
             raise
-        except BaseException:
-            self.execute("ROLLBACK")
-            raise
+
+    def rollback(self) -> None:
+        """Roll back."""
+        try:
+            self._connection.execute("ROLLBACK")
+        except psycopg.Error:
+            self._connection.close()
 
     def close(self) -> None:
         """Close the connection."""

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ class SqliteStore(Store):
     """
 
     name = "sqlite"
+    is_local = True
 
     def __init__(self, path: str | os.PathLike[str], *, reads_only: bool = False) -> None:
         self.path, self.reads_only = Path(path), reads_only
-        self._appended = 0
+        self._appended, self._is_lost = 0, False
         if reads_only and not self.path.is_file():
             raise FileNotFoundError(f"no such database: {self.path}")
         self._lock = None if reads_only else _locked(self.path)
@@ -96,30 +97,43 @@ class SqliteStore(Store):
         """Return SQL for a table of values."""
         return "json_each(?)", json.dumps(values)
 
-    @contextmanager
-    def transaction(self, *, writes: bool) -> Iterator[None]:
-        """Run what is inside as one transaction."""
+    def begin(self, *, writes: bool) -> None:
+        """Begin a transaction."""
+        if self._is_lost:
+            self._connection = self._connect()
+            self._is_lost = False
         self.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def commit(self) -> None:
+        """Commit; only a new connection knows what is on disk after this has failed."""
         try:
-            yield
             self.execute("COMMIT")
         except StoreError:
-            self._reopen()  # only a new connection knows what is on disk
-            raise
-        except BaseException:
-            self.execute("ROLLBACK")
+            self._lose()
             raise
 
-    def _reopen(self) -> None:
-        """Start anew with what is on disk."""
+    def rollback(self) -> None:
+        """Roll back."""
+        try:
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            self._lose()
+
+    def _lose(self) -> None:
+        """Close a connection that has failed."""
+        self._is_lost = True
         with suppress(sqlite3.Error):
             self._connection.close()
-        self._connection = self._connect()
+
+    @property
+    def is_tidy_due(self) -> bool:  # type: ignore[override]  # one that changes
+        """Whether so much was written that a checkpoint is due."""
+        return self._appended >= EVENTS_PER_CHECKPOINT
 
     def tidy(self, appended: int) -> None:
         """Move what was written into the file, now and then."""
         self._appended += appended
-        if self._appended >= EVENTS_PER_CHECKPOINT:
+        if self.is_tidy_due:
             self._appended = 0
             self.execute("PRAGMA wal_checkpoint(PASSIVE)")
 

@@ -32,6 +32,8 @@ class Store(ABC):
     """Logs in a database. All methods raise `StoreError` if it fails."""
 
     name: str
+    is_local = False  # whether all but a commit takes no longer than computing does
+    is_tidy_due = False  # whether `tidy` will take time
 
     @abstractmethod
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -42,9 +44,27 @@ class Store(ABC):
         """Run a statement for many rows."""
 
     @abstractmethod
+    def begin(self, *, writes: bool) -> None:
+        """Begin a transaction; one that only reads sees one moment."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Make all of it happen: on disk when this returns. After an error none of it has, or nobody was told."""
+
+    @abstractmethod
+    def rollback(self) -> None:
+        """Make none of it happen. It raises nothing: whatever is wrong shows when the next transaction begins."""
+
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[None]:
         """Run what is inside as one transaction; after an error none of it has happened."""
+        self.begin(writes=writes)
+        try:
+            yield
+        except BaseException:
+            self.rollback()
+            raise
+        self.commit()
 
     @abstractmethod
     def stream(self, sql: str, values: Sequence[Any]) -> Iterator[Any]:

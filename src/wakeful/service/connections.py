@@ -7,6 +7,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from wakeful.service.answers import Headers, refusal
 from wakeful.service.refusals import Refused
+from wakeful.service.transports import OneWrite
 
 LINGER = 1.0  # seconds for a refused client to read why
 MOST_LINGERING = 200  # refused connections that wait for that
@@ -67,7 +68,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Take a connection, or say that there are too many."""
         limits = self._limits
         if len(limits.open) < limits.connections:
-            super().connection_made(transport)
+            super().connection_made(OneWrite(transport, self.loop))  # type: ignore[arg-type]  # as good as one
             limits.open.add(self)
             self._since = self.loop.time()
             return

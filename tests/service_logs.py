@@ -59,7 +59,7 @@ def fill(
         forgotten += [waiting.pop()] if n % 4 == 0 else []
         told = [waiting.pop() for _ in range(rng.randrange(1 + len(waiting) // 2))]
         engine.run([Report(name, id, feedback(name, rng)) for name, id in told])
-        engine.run(engine.due())
+        engine.sweep()
         if n == rounds // 2:
             engine.run([Configure("arena", Changes(wait=15.0)), RetireArm("shop", "water"), AddArm("shop", "water")])
     return engine

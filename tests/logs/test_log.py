@@ -271,6 +271,16 @@ def test_rows_with_an_id_that_was_there_before_count_once(tmp_path: Path) -> Non
     assert Log(columns).skipped.duplicates == 1
 
 
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.parquet"])
+def test_ids_of_every_kind_are_as_different_when_they_are_read_again(name: str, tmp_path: Path) -> None:
+    ids = [1, "1 ", 1.0, True, 10**30, float("nan"), float("nan"), None, pd.NA, "", np.array([1, 2]), (1, 2), 1]
+    rows = {"awake": ["a|b"] * len(ids), "arm": ["a"] * len(ids), "loss": [0] * len(ids), "id": ids}
+    log = Log(rows)
+    assert (len(log), log.skipped.duplicates) == (12, 1)
+    log.write(tmp_path / name)
+    assert len(Log.read(tmp_path / name)) == 12
+
+
 def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Log.read(tmp_path / "none.csv")
@@ -487,6 +497,13 @@ def test_other_columns_that_no_text_can_hold_are_refused_when_written(tmp_path: 
         with pytest.raises(ValueError, match="columns must be texts that can be written in UTF-8"):
             log.write(tmp_path / name)
         assert not (tmp_path / name).exists()
+    with pytest.raises(ValueError, match="columns must be texts that can be written in UTF-8"):
+        log.to_frame()
+    strange: list[list[Any]] = [[{}], [10**30]]
+    for note in strange:
+        log = Log({"awake": ["a|b"], "arm": ["a"], "loss": [0], "note": note})
+        with pytest.raises(ValueError, match="columns must be of one type each, to be written as Parquet"):
+            log.write(tmp_path / "log.parquet")
 
 
 def test_names_of_wrong_rows_are_no_arms() -> None:

@@ -1,16 +1,16 @@
 """Rows of duels that somebody else arranged, checked and turned into positions; each that is wrong has its reason."""
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from wakeful.bandits.arms import BOOLEANS
 from wakeful.bandits.duel_counts import TIED, Outcome, checked_group
 from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be
 from wakeful.limits import MAX_BYTES
 from wakeful.logs.chunks import Chunk, shortened
-from wakeful.logs.values import AWAKE_SET_RULE, Faults, awake_names, chances_of
+from wakeful.logs.values import AWAKE_SET_RULE, Faults, awake_names, chances_of, is_missing
 from wakeful.numerics.arrays import Floats, Ints, Mask
 
 WINNER_RULE = "the name of the left or the right arm, 'left', 'right' or 'tie'"
@@ -133,7 +133,7 @@ class DuelReader:
         """Return the position of an arm, a new one if it may be added."""
         if type(name) is str and name in self._position:
             return self._position[name]
-        if is_missing(name) or isinstance(name, bool) or name == "":
+        if is_missing(name) or type(name) in BOOLEANS:
             raise ValueError(must_be(what, "the name of an arm", name))
         try:
             found = self._position.get(name)
@@ -154,7 +154,7 @@ class DuelReader:
 
     def _awake_set(self, awake: Any, i: int, j: int) -> int:
         """Return the number of an awake set; zero stands for all arms."""
-        if is_missing(awake) or (isinstance(awake, str) and awake == ""):
+        if is_missing(awake):
             return 0
         if isinstance(awake, str):
             names: Any = awake_names(awake, self._is_text)
@@ -171,12 +171,12 @@ class DuelReader:
 
 def outcome_of(left: Any, right: Any, winner: Any) -> Outcome:
     """Return how a duel ended: `winner` is a name, `"left"`, `"right"`, `"tie"`, or the left arm's share as a float."""
-    if type(winner) is not bool and not is_missing(winner):
+    if isinstance(winner, str | float | int | np.number) and type(winner) is not bool and not is_missing(winner):
         if winner == left:
             return WORDS["left"]
         if winner == right:
             return WORDS["right"]
-        if isinstance(winner, float) and 0.0 <= winner <= 1.0:
+        if isinstance(winner, float | np.floating) and 0.0 <= winner <= 1.0:
             return TIED if winner == 0.5 else Outcome(float(winner), 1.0 - float(winner))
         if isinstance(winner, str) and winner in WORDS:
             return WORDS[winner]
@@ -188,7 +188,7 @@ def outcome_of(left: Any, right: Any, winner: Any) -> Outcome:
 
 def group_of(group: Any) -> Hashable:
     """Return the name of a group; nothing, a blank or a missing value is no group."""
-    return None if is_missing(group) or group == "" else checked_group(group)
+    return None if is_missing(group) else checked_group(group)
 
 
 def _number(text: Any) -> Any:
@@ -205,12 +205,3 @@ def _share(text: Any) -> Any:
         except ValueError:
             pass
     return text
-
-
-def is_missing(value: Any) -> bool:
-    """Whether this is what tables have where there is nothing: None, NaN, NA."""
-    if type(value) is str:
-        return False
-    if value is None:
-        return True
-    return (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in {"NAType", "NaTType"}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wakeful.inputs import must_be
 from wakeful.limits import MAX_BYTES
-from wakeful.logs.chunks import shortened
+from wakeful.logs.values import is_missing
 from wakeful.numerics.arrays import Mask
 from wakeful.numerics.compile import call_compiled
 
@@ -51,12 +51,7 @@ class SeenIds:
 
 def _key(value: Any) -> int:
     """Return the hash of an id, positive; 0 if there is no id."""
-    if value is None or value == "" or value != value:  # noqa: PLR0124  # NaN: missing in a data frame
-        return 0
-    try:
-        return (hash(str(value)) & 0xFFFFFFFFFFFFFFFF) or 1
-    except (TypeError, ValueError):
-        raise ValueError(must_be("id", "a text or a number", shortened(value))) from None
+    return 0 if is_missing(value) else (hash(str(value)) & 0xFFFFFFFFFFFFFFFF) or 1
 
 
 def _insert(slots: NDArray[np.uint64], keys: NDArray[np.uint64], fresh: Mask) -> int:

@@ -102,3 +102,11 @@ def _literal(text: str) -> list[Any] | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return found if isinstance(found, list) else None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this is what tables have where there is nothing: None, NaN, NA, an empty text."""
+    if value is None or type(value) is str:
+        return not value
+    nan = isinstance(value, float | np.floating) and math.isnan(value)
+    return nan or type(value).__name__ in {"NAType", "NaTType"}

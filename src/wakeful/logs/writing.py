@@ -18,7 +18,9 @@ from wakeful.logs.blocks import LogBlock
 from wakeful.logs.chunks import shortened
 from wakeful.logs.parquet import arrow
 from wakeful.logs.sources import format_of
-from wakeful.logs.values import SEPARATOR
+from wakeful.logs.values import SEPARATOR, is_missing
+
+LARGEST_ID = 1 << 63  # of a whole number in a column; larger ones are written as texts
 
 
 class Parts(NamedTuple):
@@ -38,10 +40,19 @@ class Parts(NamedTuple):
         if block.probabilities is not None:
             found["probability"] = block.probabilities.tolist()
         found["loss"] = block.losses.tolist()
-        for name, values in (("time", block.times), ("id", block.ids)):
-            if values is not None:
-                found[name] = list(values)
+        if block.times is not None:
+            found["time"] = list(block.times)
+        if block.ids is not None:
+            found["id"] = _plain_ids(block.ids)
         return {**found, **self.others}
+
+
+def _plain_ids(ids: Sequence[Any]) -> list[Any]:
+    """Return ids of one kind, so that those which differ still do when they are read again; None for none."""
+    known = [None if is_missing(value) else value for value in ids]
+    kinds = {type(value) for value in known if value is not None}
+    small = kinds == {int} and all(value is None or abs(value) < LARGEST_ID for value in known)
+    return known if small or kinds <= {str} else [None if value is None else str(value) for value in known]
 
 
 def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequence[str]) -> None:
@@ -109,13 +120,13 @@ def _write_parquet(file: Any, parts: Iterator[Parts]) -> None:
             columns = part.columns()
             try:
                 table = pa.table(columns, schema=None if writer is None else writer.schema)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
+                if writer is None:
+                    table = _with_texts(pa, table)
+                    writer = pq.ParquetWriter(file, table.schema, write_page_checksum=True)
+                writer.write_table(table)
+            except (pa.ArrowException, OverflowError, TypeError) as problem:
                 rule = "of one type each, to be written as Parquet"
                 raise ValueError(must_be("columns", rule, list(columns)) + f": {problem}") from problem
-            if writer is None:
-                table = _with_texts(pa, table)
-                writer = pq.ParquetWriter(file, table.schema, write_page_checksum=True)
-            writer.write_table(table)
     finally:
         if writer is not None:
             writer.close()
@@ -133,6 +144,14 @@ def frame_of(parts: Iterator[Parts]) -> Any:
     for part in parts:
         for name, values in part.columns().items():
             columns.setdefault(name, []).extend(values)
+    try:
+        return _framed(columns)
+    except UnicodeEncodeError as problem:
+        raise ValueError(must_be("columns", UNICODE_RULE, shortened(problem.object))) from None
+
+
+def _framed(columns: dict[str, list[Any]]) -> Any:
+    """Return columns as a data frame of the library that is installed."""
     try:
         import pandas as pd
     except ImportError:

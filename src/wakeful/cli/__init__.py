@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
 from wakeful.cli import compile as compile_command
-from wakeful.cli import evaluate, reproduce, serve, simulate, verify
+from wakeful.cli import evaluate, export, reproduce, serve, simulate, verify
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     compile_command.add_to(commands)
     serve.add_to(commands)
     verify.add_to(commands)
+    export.add_to(commands)
     return parser
 
 

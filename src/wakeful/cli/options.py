@@ -65,7 +65,7 @@ def check_outputs(plot: Any, save: Any) -> None:
     """Refuse what could not be written, before hours of work and not after."""
     for option, path in (("--plot", plot), ("--save", save)):
         if path is not None:
-            _check_can_be_written(option, path)
+            check_can_be_written(option, path)
     if plot is not None:
         checked_figure("--plot", plot)
     needed = {"matplotlib": plot is not None, "pyarrow": save is not None and Path(save).suffix == ".parquet"}
@@ -74,7 +74,7 @@ def check_outputs(plot: Any, save: Any) -> None:
             raise ImportError(f"{package} is missing: pip install 'wakeful[lab]'")
 
 
-def _check_can_be_written(option: str, path: Any) -> None:
+def check_can_be_written(option: str, path: Any) -> None:
     """Refuse a path at which no file can be written, by writing one beside it that has no name."""
     place = Path(text_of(option, path)).absolute()
     if not place.parent.is_dir():

@@ -22,6 +22,8 @@ from wakeful.logs.values import SEPARATOR, is_missing
 
 LARGEST_ID = 1 << 63  # of a whole number in a column; larger ones are written as texts
 
+Columns = dict[str, list[Any]]  # by name, all of the same length
+
 
 class Parts(NamedTuple):
     """Rows to be written: what the log uses, the names of its arms, and the columns that it does not use."""
@@ -30,10 +32,10 @@ class Parts(NamedTuple):
     arms: tuple[str, ...]
     others: dict[str, list[Any]]
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> Columns:
         """Return all columns as plain values."""
         block = self.block
-        found: dict[str, list[Any]] = {
+        found: Columns = {
             "awake": [[self.arms[k] for k in np.flatnonzero(mask)] for mask in block.awake],
             "arm": [self.arms[k] for k in block.arms],
         }
@@ -57,6 +59,11 @@ def _plain_ids(ids: Sequence[Any]) -> list[Any]:
 
 def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequence[str]) -> None:
     """Write rows to a file; the end of its name says how. After an error the old file stays."""
+    write_columns(path, (part.columns() for part in parts), arms)
+
+
+def write_columns(path: str | os.PathLike[str], blocks: Iterator[Columns], arms: Sequence[str]) -> None:
+    """Write blocks of columns to a file; a column `awake` has lists of `arms`."""
     kind = format_of(path)
     if kind == ".csv":
         for name in arms:
@@ -66,10 +73,10 @@ def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequ
     try:
         with atomic.replacing(path) as file:
             if kind == ".parquet":
-                _write_parquet(file, parts)
+                _write_parquet(file, blocks)
             else:
                 with _text(file, Path(path).suffix == ".gz") as text:
-                    (_write_csv if kind == ".csv" else _write_json)(text, parts)
+                    (_write_csv if kind == ".csv" else _write_json)(text, blocks)
     except UnicodeEncodeError as problem:  # in a column that the log does not use
         raise ValueError(must_be("columns", UNICODE_RULE, shortened(problem.object))) from None
 
@@ -86,21 +93,20 @@ def _text(file: Any, compressed: bool) -> Iterator[Any]:
         inner.close()
 
 
-def _write_csv(text: Any, parts: Iterator[Parts]) -> None:
+def _write_csv(text: Any, blocks: Iterator[Columns]) -> None:
     """Write a header and the rows; awake arms are joined."""
     writer = csv.writer(text, lineterminator="\n")
-    for n, part in enumerate(parts):
-        columns = part.columns()
-        columns["awake"] = [SEPARATOR.join(names) for names in columns["awake"]]
+    for n, columns in enumerate(blocks):
+        if "awake" in columns:
+            columns["awake"] = [SEPARATOR.join(names) for names in columns["awake"]]
         if n == 0:
             writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
 
 
-def _write_json(text: Any, parts: Iterator[Parts]) -> None:
+def _write_json(text: Any, blocks: Iterator[Columns]) -> None:
     """Write an object in each line."""
-    for part in parts:
-        columns = part.columns()
+    for columns in blocks:
         for row in zip(*columns.values(), strict=True):
             record = {name: _json_value(value) for name, value in zip(columns, row, strict=True)}
             text.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
@@ -111,13 +117,12 @@ def _json_value(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value  # noqa: PLR0124
 
 
-def _write_parquet(file: Any, parts: Iterator[Parts]) -> None:
+def _write_parquet(file: Any, blocks: Iterator[Columns]) -> None:
     """Write rows in groups; the first rows say what types the columns have."""
     pa, pq = arrow()
     writer: Any = None
     try:
-        for part in parts:
-            columns = part.columns()
+        for columns in blocks:
             try:
                 table = pa.table(columns, schema=None if writer is None else writer.schema)
                 if writer is None:

@@ -21,7 +21,7 @@ SETTINGS = (
     "-c idle_in_transaction_session_timeout=5s "  # a process that is paused or hangs gives its locks back
     "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
 )
-READING = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=0"
+READING = "-c default_transaction_read_only=on"
 
 
 class PostgresStore(Store):
@@ -29,7 +29,7 @@ class PostgresStore(Store):
 
     Parameters:
         url: of the database, `postgresql://...`
-        reads_only: nothing can be written through it; it may take its time between two statements
+        reads_only: nothing can be written through it
     """
 
     name = "postgresql"

@@ -53,7 +53,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         if fcntl is not None:
             os.close(lock)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -140,7 +140,7 @@ def _new_part(folder: Path) -> tuple[Path, int]:
         os.close(handle)  # another process took it for one that was left, before it was locked
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name durable, where the system lets a folder be opened."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)

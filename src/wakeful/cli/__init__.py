@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
+from wakeful.cli import backup, compact, delete, evaluate, export, reproduce, serve, simulate, verify
 from wakeful.cli import compile as compile_command
-from wakeful.cli import evaluate, export, reproduce, serve, simulate, verify
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -46,6 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_to(commands)
     verify.add_to(commands)
     export.add_to(commands)
+    backup.add_to(commands)
+    compact.add_to(commands)
+    delete.add_to(commands)
     return parser
 
 

@@ -18,15 +18,18 @@ def add_db(command: Any) -> None:
 
 
 @contextmanager
-def opened(options: argparse.Namespace, *, writes: bool) -> Iterator[Any]:
-    """Yield the store of `--db`; what fails there is one sentence here."""
+def opened(options: argparse.Namespace, *, writes: bool, creates: bool = False) -> Iterator[Any]:
+    """Yield the store of `--db`, which must exist unless `creates`; what fails there is one sentence here."""
     try:
         from wakeful.service.store import StoreError
         from wakeful.service.stores import open_store
     except ImportError as problem:
         raise ImportError(f"{MISSING} ({problem})") from None
+    url = options.db or os.environ.get(VARIABLE) or DEFAULT
     try:
-        store = open_store(options.db or os.environ.get(VARIABLE) or DEFAULT, reads_only=not writes)
+        if writes and not creates:
+            open_store(url, reads_only=True).close()  # a name that is misspelt makes no new file
+        store = open_store(url, reads_only=not writes)
         try:
             yield store
         finally:

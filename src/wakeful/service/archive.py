@@ -30,9 +30,14 @@ class Archive(NamedTuple):
     last: int
 
 
-def archive_path(folder: str | os.PathLike[str], bandit: str, first: int, last: int) -> Path:
-    """Return the name of the file for some events of a bandit; the same events always have the same name."""
-    return Path(folder) / f"{quote(bandit, safe='')[:LONGEST_STEM]}.{first}-{last}.parquet"
+def archive_path(folder: str | os.PathLike[str], bandit: str, first: int, last: int, digest: bytes) -> Path:
+    """Return the name of the file for some events of a bandit: the same for the same events, and for no others.
+
+    >>> archive_path("old", "my shop", 1, 20, bytes(32)).name
+    'my%20shop.1-20.00000000.parquet'
+    """
+    stem = quote(bandit, safe="")[:LONGEST_STEM].rstrip(".")
+    return Path(folder) / f"{stem}.{first}-{last}.{digest.hex()[:8]}.parquet"
 
 
 def write_archive(path: Path, bandit: str, first: int, last: int, entries: Iterable[Entry]) -> None:
@@ -67,9 +72,8 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
     return archive
 
 
-def rows_of(archives: Sequence[Archive], to: int) -> Iterator[LogRow]:
-    """Yield the events from 1 up to a number, from the files of one bandit; they may overlap."""
-    at = 1
+def rows_of(archives: Sequence[Archive], to: int, at: int = 1) -> Iterator[LogRow]:
+    """Yield the events up to a number, by default from the first one on, from files of one bandit; they may overlap."""
     while at <= to:
         holding = [archive for archive in archives if archive.first <= at <= archive.last]
         if not holding:

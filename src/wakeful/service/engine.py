@@ -204,7 +204,7 @@ class Engine:
                 elif isinstance(request, Expire):
                     numbers.update(overdue(self.ledgers[name], self.clock()))
             found = self.store.find(rows[name], numbers, own_ids) if numbers or own_ids else []
-            finders[name] = Finder(found)
+            finders[name] = Finder(found, rows[name].first if name in rows else 1)
         return finders
 
     def _read(self, request: Look | LookAll) -> Any:
@@ -335,7 +335,7 @@ class Reader:
         """Return a decision by its id, or refuse."""
         number = number_of(decision_id)
         found = self._store.find(self._row, [number] if number is not None else [], [decision_id])
-        return Finder(found).get(decision_id)
+        return Finder(found, self._row.first).get(decision_id)
 
     def events(self, after: int, limit: int) -> list[tuple[int, Any]]:
         """Return events after a number."""

@@ -18,9 +18,13 @@ class Known(NamedTuple):
 
 
 class Finder:
-    """The decisions that requests of a batch are about, by number of event and by the client's own id."""
+    """The decisions that requests of a batch are about, by number of event and by the client's own id.
 
-    def __init__(self, found: Iterable[Known] = ()) -> None:
+    Events before the number `first` are in an archive, but for decisions that waited for feedback then.
+    """
+
+    def __init__(self, found: Iterable[Known] = (), first: int = 1) -> None:
+        self._first = first
         self._by_number: dict[int, Known] = {}
         self._by_id: dict[str, int] = {}
         for known in found:
@@ -46,7 +50,14 @@ class Finder:
         number = number_of(decision_id)
         known = self._by_number.get(number) if number is not None else self.own(decision_id)
         if known is None:
-            raise Refused("not_found", must_be("id", "that of a decision of this bandit", decision_id), "id")
+            archived = "" if self._first == 1 else f"; events before number {self._first} were moved to an archive"
+            sentence = must_be("id", "that of a decision of this bandit", decision_id)
+            if number is not None and 0 < number < self._first:
+                sentence, archived = (
+                    f"decision {decision_id!r} was moved to an archive: nothing more is learned of it",
+                    "",
+                )
+            raise Refused("not_found", sentence + archived, "id")
         return known
 
 

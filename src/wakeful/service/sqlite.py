@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from wakeful import atomic
 from wakeful.inputs import must_be
 from wakeful.service import migrations
 from wakeful.service.migrations import statements
@@ -138,13 +139,22 @@ class SqliteStore(Store):
             self.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Write a consistent copy to another file, while others go on."""
+        """Write a consistent copy to another file, while others go on; it has its name when all is on disk."""
+        target, part = Path(path), Path(f"{os.fspath(path)}.part")
+        part.unlink(missing_ok=True)
         try:
-            with sqlite3.connect(path) as other:
+            other = sqlite3.connect(part)
+            try:
                 self._connection.backup(other)
-            other.close()
+            finally:
+                other.close()
         except sqlite3.Error as problem:
+            part.unlink(missing_ok=True)
             raise StoreError(str(problem)) from problem
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+        atomic.sync_folder(target.absolute().parent)
 
     def close(self) -> None:
         """Close the file, with everything in it, and let others write."""

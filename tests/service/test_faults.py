@@ -4,8 +4,10 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from service_load import Clients, call, check, create, kills, served
+from service_disk import in_small_file_system
+from service_load import Clients, call, check, create, kills, restarts, served
 
 
 def test_kills_under_load_lose_and_double_nothing_on_sqlite(tmp_path: Path) -> None:
@@ -46,3 +48,13 @@ def test_connections_that_are_cut_in_the_midst_change_nothing_by_halves(tmp_path
         assert status in {200, 201}
         assert answer["id"] == "cut"
         assert call(service.port, "GET", "/v1/bandits/shop")[1]["decisions"] == 1
+
+
+def test_a_full_disk_refuses_and_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    assert int(in_small_file_system(folder)) > 20
+
+
+def test_postgresql_is_restarted_under_load(own_postgres: Any, tmp_path: Path) -> None:
+    assert restarts(own_postgres, own_postgres.get_uri(), 2, seed=4, folder=tmp_path) > 20

@@ -159,7 +159,7 @@ class SqliteStore(Store):
     def close(self) -> None:
         """Close the file, with everything in it, and let others write."""
         try:
-            if not self.reads_only:
+            if not self.reads_only and not self._is_lost:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.close()
         except sqlite3.Error as problem:

@@ -1,12 +1,12 @@
 # make reproduce: the paper as a program, into wakeful-report; make test: everything that must hold;
 # make static: formatter, linter and types, make minimum: a smoke test on the oldest versions of libraries that we
 # allow (both part of make test);
-# make bench: the numbers of docs/benchmarks.md. Needs Python 3.11+ and make.
+# make bench: the numbers of docs/benchmarks.md; make soak: the faults of the service, for long. Needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test static minimum bench format clean
+.PHONY: reproduce test static minimum bench soak format clean
 
 reproduce: $(VENV)/ready
 	$(BIN)/wakeful reproduce $(ARGS)
@@ -30,6 +30,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/paper_values.py
 	$(BIN)/python benchmarks/duels.py
+	$(BIN)/python benchmarks/service.py
+
+soak: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python benchmarks/soak.py $(ARGS)
 
 $(VENV)/minimum/ready: pyproject.toml $(VENV)/ready
 	$(PYTHON) -m venv $(VENV)/minimum

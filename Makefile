@@ -1,19 +1,21 @@
 # make reproduce: the paper as a program, into wakeful-report; make test: everything that must hold;
 # make static: formatter, linter and types, make minimum: a smoke test on the oldest versions of libraries that we
-# allow (both part of make test);
+# allow, make compiled: the policies of the tests, compiled once for all test processes (all three part of make test);
 # make bench: the numbers of docs/benchmarks.md; make soak: the faults of the service, for long. Needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP_INSTALL := install --quiet --disable-pip-version-check --no-compile # bytecode is written for what is imported
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test static minimum bench soak format clean
+.PHONY: reproduce test static minimum compiled bench soak format clean
 
 reproduce: $(VENV)/ready
 	$(BIN)/wakeful reproduce $(ARGS)
 
-test: $(VENV)/installed
-	$(MAKE) --no-print-directory --jobs=2 static minimum
-	$(BIN)/pytest --numprocesses=2 --dist=loadfile $(ARGS)
+test:
+	$(MAKE) --no-print-directory --jobs=3 static minimum compiled
+	$(BIN)/pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 static: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -23,8 +25,11 @@ static: $(VENV)/installed
 minimum: $(VENV)/minimum/ready
 	NUMBA_CACHE_DIR=$(VENV)/minimum/cache $(VENV)/minimum/bin/python tests/smoke.py
 
+compiled: $(VENV)/installed
+	$(BIN)/python tests/compile_policies.py
+
 bench: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/pip $(PIP_INSTALL) -e ".[bench]"
 	$(BIN)/python benchmarks/stationary.py
 	$(BIN)/python benchmarks/decisions.py
 	$(BIN)/python benchmarks/lab.py
@@ -35,10 +40,10 @@ bench: $(VENV)/installed
 soak: $(VENV)/installed
 	PYTHONPATH=tests $(BIN)/python benchmarks/soak.py $(ARGS)
 
-$(VENV)/minimum/ready: pyproject.toml $(VENV)/ready
+$(VENV)/minimum/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/minimum
-	$(BIN)/python tests/minimum_versions.py > $(VENV)/minimum/versions.txt
-	$(VENV)/minimum/bin/pip install --quiet --disable-pip-version-check -r $(VENV)/minimum/versions.txt -e .
+	$(PYTHON) tests/minimum_versions.py > $(VENV)/minimum/versions.txt
+	$(VENV)/minimum/bin/pip $(PIP_INSTALL) -r $(VENV)/minimum/versions.txt -e .
 	touch $@
 
 format: $(VENV)/installed
@@ -47,12 +52,13 @@ format: $(VENV)/installed
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[lab]"
+	$(BIN)/pip $(PIP_INSTALL) -e ".[lab]"
 	touch $@
 
-$(VENV)/installed: $(VENV)/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev]"
-	touch $@
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip $(PIP_INSTALL) -e ".[dev]"
+	touch $(VENV)/ready $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,5 +1,6 @@
 """What holds for every test: its children can be interrupted, and it has the same name in every process."""
 
+import gc
 import re
 import signal
 
@@ -15,3 +16,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if re.search(r" at 0x[0-9A-Fa-f]", item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} must have the same name in every process: ids=stable_id gives it")
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of collected tests out of every garbage collection: compiling makes and drops many objects."""
+    gc.freeze()

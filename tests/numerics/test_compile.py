@@ -22,12 +22,15 @@ from wakeful.numerics.fingerprint import said
 
 REPORT = """
 import json, sys, wakeful as wk
-from wakeful.policies.policy import compiled_entry, full_name
+from wakeful.policies.kernels import ENTRIES, compiled_entry
+from wakeful.policies.spec import full_name
 policy = wk.Uniform()
 bandit = wk.Bandit(policy, 3, seed=0)
 bandit.probabilities()
+bandit.update(bandit.choose(), loss=0.5)
 types = type(policy.parameters(3)), type(bandit.state)
-found = [compiled_entry(name, full_name(policy), policy.kernels, *types) for name in ("law", "choose", "update")]
+entries = [ENTRIES[name] for name in ("law", "choose", "update")]
+found = [compiled_entry(entry, full_name(policy), policy.kernels, *types) for entry in entries]
 print(json.dumps([sum(entry.stats.cache_hits.values()) for entry in found] + ["numba.np.linalg" in sys.modules]))
 """
 

@@ -51,6 +51,7 @@ class BanditHistory(Learner[Policy]):
             probability: with which it was chosen; policies that divide losses by it, such as `SIExp3`, need it
             loss, reward: what came of it, one of the two, in [0, 1]
 
+        >>> from wakeful import Bandit
         >>> bandit = Bandit(arms=["tea", "coffee", "juice"], seed=7)
         >>> bandit.record("tea", awake=["tea", "juice"], probability=0.5, loss=0.3)
         >>> bandit.rounds, bandit.report().arms[0].mean_loss
@@ -125,6 +126,7 @@ class BanditHistory(Learner[Policy]):
     def report(self, level: float = 0.95) -> Report:
         """Return what was seen and learned, arm by arm, with intervals of this `level`; `docs/report.md`.
 
+        >>> from wakeful import Bandit
         >>> bandit = Bandit(arms=["tea", "coffee"], seed=7)
         >>> bandit.update(bandit.choose(), loss=1)
         >>> [(arm.arm, arm.chosen) for arm in bandit.report().arms]

@@ -210,7 +210,7 @@ _TEMPLATES = {"choose": _choose, "admit": _admit, "update": _update, "play": _pl
 def compiled_step(name: str, label: str, kernels: DuelKernels, parameters: Any, state: Any) -> Any:
     """Bind the kernels of the policy called `label` into the template called `name`."""
     own, types = kernels.bound(), bound_types(parameters, state)
-    own_fill = bind_kernels(_fill, f"{label}.duel_fill", own, keep=False, **types)
+    own_fill = bind_kernels(_fill, f"{label}.duel_fill", own, keep=False, inline="always", **types)
     nogil = name == "play"
     return bind_kernels(_TEMPLATES[name], f"{label}.duel_{name}", own, nogil=nogil, fill=own_fill, **types)
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numba
 import numpy as np
@@ -47,15 +47,23 @@ def as_kernel(function: Any) -> Any:
     return function if hasattr(function, "py_func") else kernel(function)
 
 
-def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: Any) -> Any:
+def bind(
+    template: Any,
+    name: str,
+    keep: bool,
+    nogil: bool = False,
+    inline: Literal["never", "always"] = "never",
+    **kernels: Any,
+) -> Any:
     """Compile a copy of `template` whose global names are `kernels`.
 
-    `keep` stores the code on disk; `nogil` lets other threads run meanwhile.
+    `keep` stores the code on disk; `nogil` lets other threads run meanwhile; `inline="always"` makes it a part of what
+    calls it, so that it is not compiled on its own as well.
     """
     copy = FunctionType(template.__code__, {**template.__globals__, **kernels}, template.__name__)
     copy.__qualname__ = name
     copy.__module__ = template.__module__
-    compiled: Any = numba.njit(copy, nogil=nogil)
+    compiled: Any = numba.njit(copy, nogil=nogil, inline=inline)
     compiled.bound = kernels
     if keep and hasattr(compiled, "enable_caching"):
         _keep(compiled, template, name)
@@ -63,7 +71,14 @@ def bind(template: Any, name: str, keep: bool, nogil: bool = False, **kernels: A
 
 
 def bind_kernels(
-    template: Any, name: str, kernels: Mapping[str, Any], *, keep: bool = True, nogil: bool = False, **names: Any
+    template: Any,
+    name: str,
+    kernels: Mapping[str, Any],
+    *,
+    keep: bool = True,
+    nogil: bool = False,
+    inline: Literal["never", "always"] = "never",
+    **names: Any,
 ) -> Any:
     """Compile a copy of `template` that calls `kernels` of policies, ours or a user's, and sees other global `names`.
 
@@ -71,7 +86,7 @@ def bind_kernels(
     """
     keep = keep and all(map(may_cache, kernels.values()))
     compiled = {field: as_kernel(function) for field, function in kernels.items()}
-    return bind(template, name, keep, nogil, **compiled, **names)
+    return bind(template, name, keep, nogil, inline, **compiled, **names)
 
 
 def _keep(compiled: Any, template: Any, name: str) -> None:

@@ -5,6 +5,7 @@ tuple, `fields`, because that is what the compiler unpacks fastest and what its 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -58,11 +59,21 @@ class Kernels(NamedTuple):
         return self.remember is not remember
 
 
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """An entry point: a template into which the kernels of a policy are bound."""
+
+    name: str
+    template: Callable[..., Any]
+    examples: tuple[Any, ...]  # arguments of the types it is compiled for, without `fields`, its last one
+    nogil: bool = False  # whether other threads run meanwhile
+
+
 @cache
-def compiled_entry(entry: str, name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:
+def compiled_entry(entry: Entry, name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:
     """Bind the kernels of the policy called `name` into one template; it is compiled when it is first called."""
     types = bound_types(parameters, state)
-    return bind_kernels(_TEMPLATES[entry], f"{name}.{entry}", kernels._asdict(), nogil=entry == "play", **types)
+    return bind_kernels(entry.template, f"{name}.{entry.name}", kernels._asdict(), nogil=entry.nogil, **types)
 
 
 def bound_types(parameters: Any, state: Any) -> dict[str, Any]:
@@ -203,12 +214,15 @@ def _play(awake: Mask, losses: Floats, rng: np.random.Generator, choices: Ints, 
                 p[k] = 0.0
 
 
-_TEMPLATES: dict[str, Any] = {"law": _law, "choose": _choose, "admit": _admit, "update": _update, "play": _play}
-
-EXAMPLES: dict[str, tuple[Any, ...]] = {  # arguments of the types each template is compiled for, without `fields`
-    "law": (np.zeros(1, np.bool_), np.zeros(1)),
-    "choose": (np.zeros(1, np.bool_), 0.5, np.zeros(1), NO_COUNTS),
-    "admit": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, NO_COUNTS),
-    "update": (np.zeros(1, np.bool_), np.zeros(1), 0, 1.0, 0.0, 0.5, NO_COUNTS),
-    "play": (np.zeros((1, 1), np.bool_), np.zeros((1, 1)), np.random.default_rng(0), np.zeros(1, np.int64)),
+_ONE, _INTS, _MASK = np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.bool_)
+_ROWS = np.zeros((1, 1), np.bool_), np.zeros((1, 1))
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        Entry("law", _law, (_MASK, _ONE)),
+        Entry("choose", _choose, (_MASK, 0.5, _ONE, NO_COUNTS)),
+        Entry("admit", _admit, (_MASK, _ONE, 0, 1.0, 0.0, NO_COUNTS)),
+        Entry("update", _update, (_MASK, _ONE, 0, 1.0, 0.0, 0.5, NO_COUNTS)),
+        Entry("play", _play, (*_ROWS, np.random.default_rng(0), _INTS), nogil=True),
+    )
 }

@@ -16,7 +16,7 @@ from wakeful.numerics.arrays import Floats, Mask
 from wakeful.numerics.compile import specialised
 from wakeful.policies.counts import NO_COUNTS
 from wakeful.policies.decision import Decision
-from wakeful.policies.kernels import CLOSE, EXAMPLES, FINE, Kernels, compiled_entry, draw, indices
+from wakeful.policies.kernels import CLOSE, ENTRIES, FINE, Entry, Kernels, compiled_entry, draw, indices
 from wakeful.policies.spec import Recipe, full_name
 from wakeful.policies.state_ranges import ANY_MEMO, Range, Ranges, is_like, refuse_out_of_range
 
@@ -155,15 +155,16 @@ def checked_horizon_of(rounds: Any, n_arms: Any, awake_total: Any) -> None:
     real("awake_total", awake_total, "a sum of |S_t|", 0.0)
 
 
-def compiled(policy: Policy, entry: str, state: Any, n_arms: int) -> Callable[..., Any]:
-    """Return the entry point called `entry` of a policy with kernels, compiled for this state."""
+def compiled(policy: Policy, entry: str | Entry, state: Any, n_arms: int) -> Callable[..., Any]:
+    """Return an entry point of a policy with kernels, one of `ENTRIES` or another, compiled for this state."""
     if policy.kernels is None:
         rule = "one with the methods probabilities and update, or with kernels"
         raise TypeError(must_be("policy", rule, policy))
     types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
     name = full_name(policy)
-    lazy = compiled_entry(entry, name, policy.kernels, *types)
-    return specialised(lazy, name, *EXAMPLES[entry], policy.fields(state, n_arms))  # type: ignore[no-any-return]
+    wanted = ENTRIES[entry] if isinstance(entry, str) else entry
+    lazy = compiled_entry(wanted, name, policy.kernels, *types)
+    return specialised(lazy, name, *wanted.examples, policy.fields(state, n_arms))  # type: ignore[no-any-return]
 
 
 def decide(policy: Policy, state: Any, awake: Mask, uniform: Callable[[], float], clock: int) -> Decision:

@@ -1,17 +1,14 @@
 """Rejection replay: a policy chooses in every row of a log, and rows in which it chose what was logged are its own."""
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wakeful.inputs import must_be
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import bind_kernels, specialised
 from wakeful.policies.decision import Decision
-from wakeful.policies.kernels import Kernels, bound_types, draw, indices, is_drawable, law, learn, remember
-from wakeful.policies.policy import LAW, Policy, plain_law
-from wakeful.policies.spec import full_name
+from wakeful.policies.kernels import Entry, draw, indices, is_drawable, law, learn, remember
+from wakeful.policies.policy import LAW, Policy, compiled, plain_law
 
 N_PARAMETERS = 0  # bound, as in `kernels`: how many of `fields` are parameters
 Parameters: Any = tuple  # bound: the named tuple of parameters
@@ -48,20 +45,11 @@ def replay(
     if policy.kernels is None:
         _replay_plainly(policy, state, made, *rows)
         return made
-    name, n_arms = full_name(policy), awake.shape[1]
-    types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
-    truths, one, fields = np.zeros(1, np.bool_), np.zeros(1), policy.fields(state, n_arms)
-    examples = (np.zeros((1, 1), np.bool_), np.zeros(1, np.int64), one, one, truths, truths, one, fields)
-    run = specialised(_replay_entry(name, policy.kernels, *types), name, *examples)
-    if run(*rows, *made, fields) >= 0:
+    n_arms = awake.shape[1]
+    run = compiled(policy, REPLAY, state, n_arms)
+    if run(*rows, *made, policy.fields(state, n_arms)) >= 0:
         raise ValueError(must_be(f"probabilities of {policy!r}", LAW, made.wanted))
     return made
-
-
-@cache
-def _replay_entry(name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:
-    """Bind the kernels of a policy into the loop."""
-    return bind_kernels(_replay, f"{name}.replay", kernels._asdict(), nogil=True, **bound_types(parameters, state))
 
 
 def _replay(
@@ -93,6 +81,10 @@ def _replay(
             wanted[k] += p[k]
             p[k] = 0.0
     return -1
+
+
+_ONE, _MASK, _ROWS = np.zeros(1), np.zeros(1, np.bool_), np.zeros((1, 1), np.bool_)
+REPLAY = Entry("replay", _replay, (_ROWS, np.zeros(1, np.int64), _ONE, _ONE, _MASK, _MASK, _ONE), nogil=True)
 
 
 def _replay_plainly(

@@ -19,26 +19,15 @@ with probability m(k), which is positive wherever q is. There are two kinds of p
 In both cases a row counts as a decision: the clock and the learning rates are those of the log.
 """
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wakeful.inputs import must_be
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import bind_kernels, specialised
 from wakeful.policies.decision import Decision
-from wakeful.policies.kernels import (
-    FLOOR,
-    Kernels,
-    bound_types,
-    is_drawable,
-    law,
-    learn,
-    remember,
-)
-from wakeful.policies.policy import LAW, Policy, a_policy, plain_law
-from wakeful.policies.spec import full_name
+from wakeful.policies.kernels import FLOOR, Entry, is_drawable, law, learn, remember
+from wakeful.policies.policy import LAW, Policy, a_policy, compiled, plain_law
 
 BY_COUNTS, BY_WEIGHTS = "counts", "weights"  # what `Policy.from_others` may be, or None
 NO_TABLE: Floats = np.zeros((0, 0))  # no predicted losses
@@ -108,27 +97,10 @@ def fold(
     if policy.kernels is None:
         _fold_plainly(policy, state, weighted, made, *rows)
         return made
-    run = _compiled_fold(policy, state, awake.shape[1])
-    broken = run(*rows, weighted, *made, policy.fields(state, awake.shape[1]))
+    broken = compiled(policy, FOLD, state, awake.shape[1])(*rows, weighted, *made, policy.fields(state, awake.shape[1]))
     if broken >= 0:
         raise ValueError(must_be(f"probabilities of {policy!r}", LAW, made.wanted))
     return made
-
-
-def _compiled_fold(policy: Policy, state: Any, n_arms: int) -> Any:
-    """Return the loop of `fold`, compiled for this policy and state."""
-    name = full_name(policy)
-    types: tuple[Any, Any] = type(policy.parameters(n_arms)), type(state)
-    lazy = _entry(name, policy.kernels, *types)
-    ints, one, table = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1))
-    examples = (np.zeros((1, 1), np.bool_), ints, one, one, one, table, True, one, one, one)
-    return specialised(lazy, name, *examples, policy.fields(state, n_arms))
-
-
-@cache
-def _entry(name: str, kernels: Kernels, parameters: Any, state: Any) -> Any:
-    """Bind the kernels of a policy into the loop."""
-    return bind_kernels(_fold, f"{name}.fold", kernels._asdict(), nogil=True, **bound_types(parameters, state))
 
 
 def _fold(
@@ -175,6 +147,11 @@ def _fold(
         for k in here:
             p[k] = 0.0
     return -1
+
+
+_INTS, _ONE, _ROWS = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
+_FOLD_EXAMPLES = (_ROWS, _INTS, _ONE, _ONE, _ONE, np.zeros((1, 1)), True, _ONE, _ONE, _ONE)
+FOLD = Entry("fold", _fold, _FOLD_EXAMPLES, nogil=True)
 
 
 def _fold_plainly(

@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from typing import Any
 
 from wakeful.service.engine import Engine
 from wakeful.service.events import BEGINNING, AnyEvent, entry
+from wakeful.service.ledger import Ledger
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.requests import AddArm, Configure, Create, Decide, Record, Report, RetireArm
+from wakeful.service.rules import versions
 from wakeful.service.store import Store
 from wakeful.service.stores import open_store
 
@@ -99,3 +102,34 @@ def rewrite(store: Store, name: str, change: Callable[[dict[int, AnyEvent]], Ite
         for table in ("event", "snapshot"):
             store.execute(f"DELETE FROM {table} WHERE bandit = ?", (row.id,))
         store.append(row, entries)
+
+
+def expected_of(engine: Engine) -> dict[str, Any]:
+    """Return what a database must fold to, in any version: counts and hashes exactly, numbers to the last digits."""
+    return {
+        "versions": versions(),
+        "bandits": {
+            name: {
+                "head": ledger.head,
+                "hash": ledger.hash.hex(),
+                "counts": [ledger.decisions, ledger.feedback, ledger.expired, ledger.late],
+                "waiting": sorted(ledger.waiting),
+                "digest": digest_of(ledger),
+                "numbers": _numbers(ledger),
+            }
+            for name, ledger in sorted(engine.ledgers.items())
+        },
+    }
+
+
+def digest_of(ledger: Ledger) -> str:
+    """Return a hash of the state of a bandit, array by array."""
+    arrays = ledger.bandit.to_record()["arrays"]
+    return sha256(b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))).hexdigest()
+
+
+def _numbers(ledger: Ledger) -> list[float]:
+    """Return numbers that show the state of a bandit."""
+    bandit = ledger.bandit
+    found = bandit.win_matrix() if ledger.kind == "dueling" else bandit.probabilities()
+    return [float(number) for number in found.ravel()]

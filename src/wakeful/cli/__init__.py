@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from wakeful import SimulationError, __version__
-from wakeful.cli import backup, compact, delete, evaluate, export, reproduce, serve, simulate, verify
+from wakeful.cli import backup, compact, delete, evaluate, export, import_log, reproduce, serve, simulate, verify
 from wakeful.cli import compile as compile_command
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -46,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_to(commands)
     verify.add_to(commands)
     export.add_to(commands)
+    import_log.add_to(commands)
     backup.add_to(commands)
     compact.add_to(commands)
     delete.add_to(commands)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-DEFAULT = "wakeful.db"  # as of `wakeful serve`
-VARIABLE = "WAKEFUL_DB"
+from wakeful.service.settings import SERVICE_SETTINGS
+
+DB = SERVICE_SETTINGS["db"]  # as of `wakeful serve`
 MISSING = "databases of the service need the extra 'service': pip install 'wakeful[service]'"
 
 
 def add_db(command: Any) -> None:
     """Add the option to a command."""
-    about = f"the database: a file, sqlite:///FILE, or postgresql://... ({DEFAULT}) [{VARIABLE}]"
-    command.add_argument("--db", metavar="URL", help=about)
+    command.add_argument(DB.flag, metavar=DB.metavar, help=f"{DB.about} ({DB.default}) [{DB.variable}]")
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def opened(options: argparse.Namespace, *, writes: bool, creates: bool = False) 
         from wakeful.service.stores import open_store
     except ImportError as problem:
         raise ImportError(f"{MISSING} ({problem})") from None
-    url = options.db or os.environ.get(VARIABLE) or DEFAULT
+    url = options.db or os.environ.get(DB.variable) or DB.default
     try:
         if writes and not creates:
             open_store(url, reads_only=True).close()  # a name that is misspelt makes no new file

@@ -38,7 +38,11 @@ class PostgresStore(Store):
     def __init__(self, url: str, *, reads_only: bool = False) -> None:
         self.url, self.reads_only = url, reads_only
         self._connection = self._connect()
-        self._prepare()
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def _connect(self) -> "psycopg.Connection[Any]":
         try:

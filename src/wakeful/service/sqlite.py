@@ -43,7 +43,11 @@ class SqliteStore(Store):
         self._lock = None if reads_only else _locked(self.path)
         try:
             self._connection = self._connect()
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
         except BaseException:
             self._unlock()
             raise

@@ -8,6 +8,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wakeful.bandits.duel_counts import refuse_one_sided
 from wakeful.bandits.duel_results import (
@@ -268,3 +270,34 @@ def test_a_list_that_names_the_winner_first_has_no_sides() -> None:
     refuse_one_sided(np.array([[1.0, 0, 0]] * 19))
     with pytest.raises(ValueError, match="results must be won now and then by either side, or sides=False"):
         refuse_one_sided(np.array([[1.0, 0, 0]] * 20))
+
+
+CELLS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.sampled_from(["tea", "milk", "tie"])
+)
+VALUES = st.one_of(CELLS, st.sampled_from(["tea", "milk"]), st.lists(CELLS, max_size=3))
+FIELDS = ("left", "right", "winner", "group", "probability", "awake", "id")
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys(FIELDS, VALUES))), add=st.booleans())
+def test_any_values_are_results_or_skipped_with_a_reason(rows: list[dict[str, Any]], add: bool) -> None:
+    """However wrong, every row is learned, repeated, or skipped with a reason that says what must be."""
+    good: dict[str, Any] = {"left": "tea", "right": "milk", "winner": "tea", "probability": 0.5}
+    found = read([good, *rows], add=add, skip=True)
+    assert len(found.arms) + len(found.problems) + found.duplicates == len(rows) + 1
+    assert all(" must be " in problem.reason for problem in found.problems)
+    assert found.arms.max() < 2 + len(found.added) == found.awake_sets.shape[1]
+    assert (found.outcomes.sum(axis=1) == 1.0).all()
+    assert found.awake_sets[found.awake[:, None], found.arms].all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.binary(max_size=300), suffix=st.sampled_from([".csv", ".jsonl", ".parquet", ".csv.gz"]))
+def test_any_bytes_are_results_or_refused_in_one_sentence(
+    data: bytes, suffix: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"any_results{suffix}"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="must be"):
+        read(path)

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wakeful import Log
+from wakeful.logs.values import ALONE_RULE
 
 TEXT = """awake,arm,probability,loss,time,id,note
 tea|juice,tea,0.5,0.25,2026-10-01,a,"two
@@ -145,7 +146,7 @@ BAD = [
     ("a|b,a,1.5,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got '1.5'"),
     ("a|b,a,nan,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got 'nan'"),
     ("a|b,a,,0.5", "probability must be a number above 0 and at most 1 (at least 1e-18), got ''"),
-    ("a,a,0.5,0.5", "probability must be 1 where one arm alone is awake, got '0.5'"),
+    ("a,a,0.5,0.5", f"probability must be {ALONE_RULE}, got '0.5'"),
     ("a|b,a,0.5,1.5", "loss must be a number between 0 and 1, got '1.5'"),
     ("a|b,a,0.5,nan", "loss must be a number between 0 and 1, got 'nan'"),
     ("a|b,a,0.5,often", "loss must be a number between 0 and 1, got 'often'"),
@@ -257,6 +258,8 @@ def test_only_the_chosen_arm_is_no_awake_set(tmp_path: Path) -> None:
     path = written(tmp_path, "awake,arm,loss\na,a,0\nb,b,1\n")
     with pytest.raises(ValueError, match="awake must be all arms that could have been chosen, not only the one"):
         Log.read(path)
+    with pytest.raises(ValueError, match=r"awake must be all arms that could have been chosen, not only the one"):
+        Log({"awake": ["a", "b"], "arm": ["a", "b"], "loss": [0, 1], "probability": [0.5, 0.25]})
     assert len(Log.read(written(tmp_path, "awake,arm,loss\na,a,0\na|b,b,1\n"))) == 2
 
 
@@ -354,7 +357,7 @@ def test_other_separators_are_recognised(mark: str, tmp_path: Path) -> None:
 
 def test_a_file_whose_first_rows_are_no_json_is_named_by_its_first_line(tmp_path: Path) -> None:
     path = written(tmp_path, '\n[{"awake": ["a", "b"],\n', "log.jsonl")
-    with pytest.raises(ValueError, match=r"line 2 of .*log.jsonl: row must be a JSON object, got '\[\{"):
+    with pytest.raises(ValueError, match=r"line 2 of .*log.jsonl: row must be a JSON object, got '\[\{.* at column 23"):
         Log.read(path)
     assert (
         len(Log.read(written(tmp_path, '{\n{"awake": "a|b", "arm": "a", "loss": 0}', "a.jsonl"), on_error="skip")) == 1

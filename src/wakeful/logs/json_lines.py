@@ -97,10 +97,13 @@ def _all_parsed(lines: list[str]) -> list[dict[str, Any]] | None:
 
 def _parsed(line: str) -> tuple[dict[str, Any], str]:
     """Return the object of a line, and what is wrong with it, if anything."""
+    text = line.strip()
     try:
-        found = json.loads(line)
+        found = json.loads(text)
+    except json.JSONDecodeError as problem:
+        return {}, must_be("row", "a JSON object", shortened(text)) + f": {problem.msg} at column {problem.colno}"
     except (ValueError, RecursionError) as problem:
-        return {}, must_be("row", "a JSON object", shortened(line.strip())) + f": {problem}"
+        return {}, must_be("row", "a JSON object", shortened(text)) + f": {problem}"
     if isinstance(found, dict):
         return found, ""
-    return {}, must_be("row", "a JSON object", shortened(line.strip()))
+    return {}, must_be("row", "a JSON object", shortened(text))

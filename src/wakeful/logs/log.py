@@ -15,6 +15,7 @@ from wakeful.logs.duplicates import SeenIds
 from wakeful.logs.rows import MOST_CELLS, Decoder
 from wakeful.logs.sources import TableSource, file_source, is_table
 from wakeful.logs.text import stamp
+from wakeful.logs.values import ALL_ARMS
 from wakeful.logs.writing import Parts, frame_of, write_parts
 from wakeful.numerics.arrays import Ints, Mask
 
@@ -312,9 +313,8 @@ def _refuse_useless(done: _Pass, source: Source) -> None:
         why = f": {done.reasons[0][1]}" if done.reasons else ""
         raise ValueError(must_be("log", "of at least one row that is right", f"{source.label}") + why)
     if done.most_awake == 1:
-        rule = "all arms that could have been chosen, not only the one that was"
         why = "every policy would have to choose what was chosen, and all would look the same"
-        raise ValueError(must_be("awake", rule, "one arm in every row") + f": {why}")
+        raise ValueError(must_be("awake", ALL_ARMS, "one arm in every row") + f": {why}")
 
 
 def _bytes_of(block: LogBlock) -> int:

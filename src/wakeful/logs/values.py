@@ -14,6 +14,8 @@ from wakeful.policies.kernels import CLOSE, FLOOR
 
 SEPARATOR = "|"  # between the names of awake arms in a text
 AWAKE_SET_RULE = f"a list of arms, or their names joined by {SEPARATOR!r}"
+ALL_ARMS = "all arms that could have been chosen, not only the one that was"
+ALONE_RULE = f"1 where one arm alone is awake (awake must be {ALL_ARMS})"
 TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -48,8 +50,7 @@ def chances_of(column: Sequence[Any], alone: Mask, faults: Faults) -> Floats:
     wrong = np.flatnonzero(~((values >= FLOOR) & (values <= 1.0 + CLOSE)))
     faults.add(wrong.tolist(), lambda n: must_be("probability", rule, shortened(column[n])))
     unsure = np.flatnonzero(alone & (values < 1.0 - CLOSE))
-    rule_alone = "1 where one arm alone is awake"
-    faults.add(unsure.tolist(), lambda n: must_be("probability", rule_alone, shortened(column[n])))
+    faults.add(unsure.tolist(), lambda n: must_be("probability", ALONE_RULE, shortened(column[n])))
     return np.minimum(values, 1.0)
 
 

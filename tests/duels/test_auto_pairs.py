@@ -18,9 +18,9 @@ from wakeful.duels.strengths import (
     sigmoid,
     weaker,
 )
-from wakeful.worlds import CategoryDuels, CyclicDuels, DuelWorld, PathDuels, Preferences, UtilityDuels
+from wakeful.worlds import CategoryDuels, CyclicDuels, DuelBlock, DuelWorld, PathDuels, Preferences, UtilityDuels
 
-ROUNDS = 10_000
+ROUNDS, LONG = 10_000, 100_000
 NO_ORDER = [  # the first of all beats everybody; StablePair has linear regret in some runs
     [0.5, 0.53, 0.85, 0.56, 0.61],
     [0.47, 0.5, 0.16, 0.64, 0.98],
@@ -40,30 +40,60 @@ NEAR_TIES = [  # one arm beats all others, one of them hardly ever; a duel of th
     [[0.5, 0.495, 0.34], [0.505, 0.5, 0.84], [0.66, 0.16, 0.5]],
     [[0.5, 0.92, 0.79, 0.51], [0.08, 0.5, 0.05, 0.3], [0.21, 0.95, 0.5, 0.93], [0.49, 0.7, 0.07, 0.5]],
     [[0.5, 0.81, 0.23, 0.0], [0.19, 0.5, 0.94, 0.49], [0.77, 0.06, 0.5, 0.35], [1.0, 0.51, 0.65, 0.5]],
+    [[0.5, 0.52, 0.58, 0.505], [0.48, 0.5, 0.88, 0.93], [0.42, 0.12, 0.5, 0.95], [0.495, 0.07, 0.05, 0.5]],
 ]
 
 
-def regrets(world: DuelWorld, seed: int) -> tuple[Any, dict[str, float]]:
-    """Return the regret of each of `ROUNDS` rounds and what is believed after them."""
-    policy, K = wk.AutoPairs(), world.n_arms
-    state, block = policy.start(K), next(world.blocks(np.random.default_rng(seed), ROUNDS))
-    choices = np.zeros((ROUNDS, 2), np.int64)
+def choices(world: DuelWorld, block: DuelBlock, seed: int) -> tuple[Any, dict[str, float]]:
+    """Return the arms of each round and what is believed after them."""
+    policy, K, rounds = wk.AutoPairs(), world.n_arms, len(block.which)
+    state, arms = policy.start(K), np.zeros((rounds, 2), np.int64)
     fields, pick = policy.fields(state, K), empty_pick(2, K)
-    step(policy, "play", state, K)(*block, np.random.default_rng(seed + 100), choices, pick, fields)
-    pairs, preferences = block.pair_sets[block.which], block.preferences[block.law]
-    return wk.regret.dueling(choices, pairs, preferences).per_round, policy.beliefs(state)
+    step(policy, "play", state, K)(*block, np.random.default_rng(seed + 100), arms, pick, fields)
+    return arms, policy.beliefs(state)
 
 
 def played(world: DuelWorld, seed: int) -> tuple[float, dict[str, float]]:
     """Return the regret of `ROUNDS` rounds and what is believed after them."""
-    costs, beliefs = regrets(world, seed)
-    return float(costs.sum()), beliefs
+    block = next(world.blocks(np.random.default_rng(seed), ROUNDS))
+    arms, beliefs = choices(world, block, seed)
+    pairs, preferences = block.pair_sets[block.which], block.preferences[block.law]
+    return float(wk.regret.dueling(arms, pairs, preferences).value), beliefs
 
 
-@pytest.mark.parametrize("matrix", NEAR_TIES, ids=["three", "four", "another four"])
+@pytest.mark.parametrize("matrix", NEAR_TIES, ids=["three", "four", "another four", "unrelated"])
 def test_a_rival_that_cannot_be_told_apart_costs_little(matrix: list[list[float]]) -> None:
-    later = [regrets(Preferences(matrix, "all"), seed)[0][ROUNDS // 2 :].mean() for seed in range(6)]
-    assert max(later) < 0.005
+    world, exposures = Preferences(matrix, "all"), np.max(matrix, axis=0) - 0.5  # a pair costs the mean of the two
+    for seed in range(4):
+        arms = choices(world, next(world.blocks(np.random.default_rng(seed), LONG)), seed)[0]
+        assert exposures[arms[LONG // 2 :]].mean() < 0.005
+
+
+def probability_of(results: list[tuple[int, int]], duel: tuple[int, int]) -> float:
+    """Return the probability that two of three arms meet next, all pairs allowed, after wins of the first of each."""
+    arena = wk.DuelingBandit(arms=3, seed=1)
+    for winner, loser in results:
+        arena.record(winner, loser, winner=winner)
+    first = arena.propose(None, [0.5] * 4).laws[0]
+    total = 0.0
+    for i, j in (duel, duel[::-1]):
+        after = arena.propose(None, [0.5, first[:i].sum() + first[i] / 2.0, 0.5, 0.5])
+        assert after.arms[0] == i
+        total += float(first[i] * after.laws[1, j])
+    return total
+
+
+@pytest.mark.parametrize("n", [4, 8, 12])
+def test_an_arm_that_was_only_unlucky_is_tried_again(n: int) -> None:
+    found = probability_of([(0, 1), (0, 2)] * n, (0, 1))
+    assert found > 0.5**n / 4  # an equal of arm 0 loses so often in a row with probability 0.5^n
+
+
+def test_a_duel_that_can_hardly_gain_anything_is_rare_where_it_is_dear() -> None:
+    tie = [(0, 1), (1, 0)] * 200
+    cheap = probability_of([*tie, *[(0, 2), (1, 2)] * 9], (0, 1))
+    dear = probability_of([*tie, *[(0, 2), (2, 1)] * 9], (0, 1))
+    assert dear < cheap / 5
 
 
 @pytest.mark.parametrize(("world", "expected"), WORLDS, ids=lambda value: repr(value)[:20])

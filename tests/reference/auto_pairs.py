@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from reference.duel_policies import Counting, Pairs, Position
 from reference.policies import Law
 
-SPREAD, HANDICAP, FLOOR, SHARP, FREE_SHARP, TIE = 4.0, 5.0, 7.0, 1.5, 2.0, 1e-9
+SPREAD, HANDICAP, LIKELIER, FLOOR, SHARP, FREE_SHARP, TIE = 4.0, 5.0, 5.0, 7.0, 1.5, 2.0, 1e-9
 NAMES = ("one strength", "free", "per set")
 
 
@@ -39,6 +39,14 @@ def softmin(evidence: Law, sharpness: float) -> Law:
     least = min(evidence.values())
     weight = {k: math.exp(-sharpness * (e - least)) for k, e in evidence.items()}
     return {k: w / sum(weight.values()) for k, w in weight.items()}
+
+
+def alone(A: Pairs, S: list[int], chosen: list[int]) -> bool:
+    return all(A[k][k] for k in [*S, *chosen[:1]])  # all of them may meet themselves
+
+
+def sharpness(A: Pairs, S: list[int], chosen: list[int], usual: float) -> float:
+    return 1.0 if alone(A, S, chosen) else usual
 
 
 class Normal:
@@ -73,15 +81,16 @@ class Normal:
                 best = k
         return best
 
-    def evidence(self, S: list[int]) -> Law:
+    def evidence(self, S: list[int], cautious: bool) -> Law:
         b = self.strongest(S)
-        return {k: self.no_better(k, b, b) for k in S}
+        law = {k: self.no_better(k, b, b) for k in S}
+        if cautious:
+            normal = {k: float(self.m[b] - self.m[k]) ** 2 / (2.0 * self.variance(b, k)) for k in S if k != b}
+            law = {k: (e + normal.get(k, 0.0)) / 2.0 for k, e in law.items()}
+        return law
 
     def no_better(self, k: int, best: int, opponent: int) -> float:
         return 0.0 if k == best else weaker(float(self.m[best] - self.m[k]), self.variance(k, best))
-
-    def law(self, S: list[int]) -> Law:
-        return softmin(self.evidence(S), SHARP)
 
     def told(self, i: int, rival: int, left: int, right: int) -> float:
         u, x = np.zeros(len(self.m)), np.zeros(len(self.m))
@@ -110,23 +119,27 @@ class AutoPairs(Counting):
         laws = {
             "one strength": self.second(A, S, chosen[0]) if chosen else self.first(A, S),
             "free": self.free(A, S, chosen),
-            "per set": self.sets.get(here, Normal(K)).law(S),
+            "per set": self.own(A, S, chosen, self.sets.get(here, Normal(K))),
         }
         return {k: sum(weight[n] * laws[n][k] for n in NAMES) / sum(weight.values()) for k in S}
 
+    def own(self, A: Pairs, S: list[int], chosen: list[int], normal: Normal) -> Law:
+        return softmin(normal.evidence(S, alone(A, S, chosen)), sharpness(A, S, chosen, SHARP))
+
     def second(self, A: Pairs, S: list[int], j: int) -> Law:
-        evidence = self.pooled.evidence(S)
-        if A[j][j] and all(A[k][k] for k in S):
+        evidence = self.pooled.evidence(S, alone(A, S, [j]))
+        if alone(A, S, [j]):
             counted = self.alone_or_tested(A, S, j)
-            evidence = {k: e if k == j else max(e, counted[k]) for k, e in evidence.items()}
-        return softmin(evidence, SHARP)
+            evidence = {k: e if k == j else max(e + self.dear(A, k, j), counted[k]) for k, e in evidence.items()}
+        return softmin(evidence, sharpness(A, S, [j], SHARP))
 
     def first(self, A: Pairs, S: list[int]) -> Law:
         normal = self.pooled
         reply = {k: self.first_of_strongest([j for j in S if A[k][j]]) for k in S}
-        b, evidence = normal.strongest(S), normal.evidence(S)
+        b, evidence = normal.strongest(S), normal.evidence(S, alone(A, S, []))
         sure = stability(A, S, b, reply[b], normal.no_better)
-        given = softmin({k: e + (sure if k not in (b, reply[b]) else 0.0) for k, e in evidence.items()}, SHARP)
+        evidence = {k: e + (sure if k not in (b, reply[b]) else 0.0) for k, e in evidence.items()}
+        given = softmin(evidence, sharpness(A, S, [], SHARP))
         p = dict(given)
         for i in S:
             j = reply[i]
@@ -144,17 +157,17 @@ class AutoPairs(Counting):
         def best(j: int, among: list[int]) -> int:
             return max(among, key=lambda i: (self.chance(i, j), -i))
 
-        closed = all(A[k][k] for k in S)  # all of them may meet themselves
-        if chosen and closed and A[chosen[0]][chosen[0]]:
-            return softmin(self.alone_or_tested(A, S, chosen[0]), FREE_SHARP)
+        if chosen and alone(A, S, chosen):
+            return softmin(self.alone_or_tested(A, S, chosen[0]), 1.0)
         if chosen:
             c = chosen[0]
             return softmin({k: self.no_better(k, best(c, S), c) for k in S}, FREE_SHARP)
-        if closed:
+        if alone(A, S, chosen):
             least = min(self.exposure(A, i) for i in S)
             rivals = {i: [k for k in range(len(A)) if A[k][i]] for i in S}
-            evidence = {i: sum(self.surpassed(k, i, 0.5 + least) for k in rivals[i]) for i in S}
-            return softmin(evidence, FREE_SHARP)
+            late = max(LIKELIER - min(self.no_winner(A, i) for i in S), 0.0)
+            exposed = {i: late + sum(self.surpassed(k, i, 0.5 + least) for k in rivals[i]) for i in S}
+            return softmin({i: min(exposed[i], self.no_winner(A, i)) for i in S}, 1.0)
         reply = {j: best(j, [i for i in range(len(A)) if A[i][j]]) for j in S}
         evidence = {i: self.no_better(i, reply[reply[i]], reply[i]) for i in S}
         sure = {i: stability(A, S, i, reply[i], self.no_better) for i in S if evidence[i] == 0.0}
@@ -171,15 +184,26 @@ class AutoPairs(Counting):
         n = self.n(k, i)
         return n * kl(self.w[k][i] / n, bar) if k != i and n > 0 and self.w[k][i] / n > bar + 1e-12 else 0.0
 
+    def no_winner(self, A: Pairs, i: int) -> float:
+        """The evidence that i does not beat all others."""
+        return sum(self.surpassed(k, i, 0.5) for k in range(len(A)) if A[k][i])
+
+    def dear(self, A: Pairs, k: int, j: int) -> float:
+        """What a duel of k and j costs, against what it can gain."""
+        ratio = math.sqrt(self.n(k, j)) * (self.exposure(A, k, j) - self.exposure(A, j))
+        return math.log(ratio) if ratio > 1.0 else 0.0
+
     def alone_or_tested(self, A: Pairs, S: list[int], j: int) -> Law:
         """Evidence against j meeting itself, and against each other arm that might beat it by too much."""
         evidence = dict.fromkeys(S, 0.0)
+        own, other = self.no_winner(A, j), min([math.inf, *(self.no_winner(A, m) for m in S if m != j)])
+        late = min(max(LIKELIER - min(own, other), 0.0), max(other - own, 0.0))
         for k in S:
             if k != j:
                 bar = 0.5 + min([self.exposure(A, k, j), *(self.exposure(A, m) for m in S if m not in (j, k))])
                 n = self.n(k, j)
-                if n > 0 and self.w[k][j] / n < bar - 1e-12:
-                    evidence[k] = n * kl(self.w[k][j] / n, bar)
+                against = n * kl(self.w[k][j] / n, bar) if n > 0 and self.w[k][j] / n < bar - 1e-12 else 0.0
+                evidence[k] = min(against + late, self.no_winner(A, k)) + self.dear(A, k, j)
                 evidence[j] += self.surpassed(k, j, bar)
         return evidence
 

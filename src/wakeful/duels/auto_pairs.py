@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wakeful.duels.alone import first_alone, meet_themselves, raise_to_counts, second_alone
 from wakeful.duels.beliefs import BY_AWAKE_SET, FARTHEST_BEHIND, FREE, ONE_STRENGTH, SETS, BeliefState, learn, learn_log
 from wakeful.duels.kernels import DuelKernels
 from wakeful.duels.policy import DuelingPolicy
-from wakeful.duels.replies import SURE, lead_evidence, raise_to_counts, reply_evidence
-from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, difference_variance, told, weaker
+from wakeful.duels.replies import SURE, lead_evidence, reply_evidence
+from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, cautious, difference_variance, told, weaker
 from wakeful.duels.win_counts import pair_remember
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
@@ -18,6 +19,7 @@ from wakeful.numerics.exponentials import exp
 from wakeful.policies.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
 SHARPNESS, FREE_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
+NOT_SHARPER = 1.0  # where an arm may meet itself, which teaches nothing
 HANDICAP = 5.0  # nats by which the other hypotheses start behind one strength per arm
 MANY, NEGLIGIBLE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
 EQUAL = 1e-9  # strengths and variances that differ by less are equal
@@ -30,7 +32,7 @@ class AutoPairs(DuelingPolicy):
 
     Three hypotheses predict every duel before it is counted: one strength per arm (Bradley-Terry); a probability for
     each pair, any matrix; strengths that depend on which arms are awake. Those that predicted best choose the arms: an
-    arm's probability is proportional to `exp(-c E)`, c from 1.5 to 2, E the evidence that it is not the best reply. So
+    arm's probability is proportional to `exp(-c E)`, c from 1 to 2, E the evidence that it is not the best reply. So
     probabilities are exact, in closed form, and calls without feedback differ.
 
     Its state depends on the order of feedback, a little: strengths are learned one duel at a time. No regret bound is
@@ -94,16 +96,16 @@ def _law(parameters: Any, state: BeliefState, pairs: Mask, awake: Ints, chosen: 
     """Write the laws of the hypotheses, weighted by how well they predicted."""
     row = find(state.sets, state.set_counts, awake if chosen.size == 0 else _players(pairs), SETS)
     weights = _weights(state, row, awake.size)
-    part = np.zeros(p.size)
+    part, alone = np.zeros(p.size), meet_themselves(pairs, awake, chosen)
     for hypothesis in range(3):
         if weights[hypothesis] > 0.0:
             part[:] = 0.0
             if hypothesis == ONE_STRENGTH:
-                _strength_law(state, pairs, awake, chosen, part)
+                _strength_law(state, pairs, awake, chosen, alone, part)
             elif hypothesis == FREE:
-                _free_law(state.wins, pairs, awake, chosen, part)
+                _free_law(state.wins, pairs, awake, chosen, alone, part)
             else:
-                _set_law(state.set_strengths[row], state.set_variances[row], awake, part)
+                _set_law(state.set_strengths[row], state.set_variances[row], awake, alone, part)
             for k in awake:
                 p[k] = min(p[k] + weights[hypothesis] * part[k], 1.0)  # sums of rounded parts can exceed one
 
@@ -164,7 +166,13 @@ def _strongest(strengths: Floats, awake: Ints) -> int:
 
 
 @kernel
-def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, p: Floats) -> None:
+def _against(gap: float, variance: float, alone: bool) -> float:
+    """Return the evidence against an arm that the strongest is ahead of by `gap`."""
+    return cautious(gap, variance) if alone else weaker(gap, variance)
+
+
+@kernel
+def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, alone: bool, p: Floats) -> None:
     """Write the law of one strength per arm: who may be the strongest to draw from.
 
     Where arms may meet themselves, counts alone can show that a second arm is not worth a duel, whatever strengths say.
@@ -175,18 +183,18 @@ def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, p:
     mean, covariance = state.strengths, state.covariance
     best = _strongest(mean, awake)
     for k in awake:
-        p[k] = 0.0 if k == best else weaker(mean[best] - mean[k], difference_variance(covariance, k, best))
+        p[k] = _against(mean[best] - mean[k], difference_variance(covariance, k, best), alone) if k != best else 0.0
     if chosen.size > 0:
-        if awake.size <= MANY:
+        if alone and awake.size <= MANY:
             raise_to_counts(state.wins, pairs, awake, chosen[0], p)
-        _sharpened(awake, SHARPNESS, p)
+        _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)
         return
     replies = _strongest_partners(mean, pairs, awake)
     settled = _settled(mean, covariance, pairs, awake, best, replies[best])
     for k in awake:
         if k not in (best, replies[best]):
             p[k] += settled
-    _sharpened(awake, SHARPNESS, p)
+    _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)
     given = p.copy()
     for i in awake:
         j = replies[i]
@@ -231,19 +239,23 @@ def _strongest_partners(mean: Floats, pairs: Mask, awake: Ints) -> Ints:
 
 
 @kernel
-def _free_law(wins: Floats, pairs: Mask, awake: Ints, chosen: Ints, p: Floats) -> None:
+def _free_law(wins: Floats, pairs: Mask, awake: Ints, chosen: Ints, alone: bool, p: Floats) -> None:
     """Write the law of any preference matrix: who may be one of a stable pair, then who may be its best reply."""
-    if chosen.size > 0:
-        reply_evidence(wins, pairs, awake, chosen[0], p)
+    if alone and chosen.size > 0:
+        second_alone(wins, pairs, awake, chosen[0], p)
+    elif alone:
+        first_alone(wins, pairs, awake, p)
+    elif chosen.size > 0:
+        reply_evidence(wins, awake, chosen[0], p)
     else:
         lead_evidence(wins, pairs, awake, p)
-    _sharpened(awake, FREE_SHARPNESS, p)
+    _sharpened(awake, NOT_SHARPER if alone else FREE_SHARPNESS, p)
 
 
 @kernel
-def _set_law(strengths: Floats, variances: Floats, awake: Ints, p: Floats) -> None:
+def _set_law(strengths: Floats, variances: Floats, awake: Ints, alone: bool, p: Floats) -> None:
     """Write the law of strengths that depend on what is awake."""
     best = _strongest(strengths, awake)
     for k in awake:
-        p[k] = 0.0 if k == best else weaker(strengths[best] - strengths[k], variances[best] + variances[k])
-    _sharpened(awake, SHARPNESS, p)
+        p[k] = _against(strengths[best] - strengths[k], variances[best] + variances[k], alone) if k != best else 0.0
+    _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)

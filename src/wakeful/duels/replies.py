@@ -1,8 +1,8 @@
-"""Best replies from win counts alone: any preference matrix, nothing is learned of one pair from another."""
+"""Best replies from win counts: any preference matrix, nothing is learned of one pair from another."""
 
 import numpy as np
 
-from wakeful.duels.win_counts import divergence, record
+from wakeful.duels.win_counts import divergence
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import kernel
 
@@ -51,48 +51,12 @@ def no_better(wins: Floats, i: int, best: int, j: int) -> float:
 
 
 @kernel
-def exposure(wins: Floats, pairs: Mask, i: int, without: int) -> float:
-    """Return how far above 1/2 a partner of i, other than `without`, beats it; zero if none does."""
-    most = 0.0
-    for k in range(len(pairs)):
-        if pairs[i, k] and k != without:
-            most = max(most, chance(wins, k, i) - 0.5)
-    return most
-
-
-@kernel
-def surpassed(wins: Floats, k: int, i: int, bar: float) -> float:
-    """Return the evidence that k beats i more often than `bar`."""
-    mean, n = record(wins, k, i)
-    return float(n * divergence(1.0 - mean, 1.0 - bar))
-
-
-@kernel
-def meet_themselves(pairs: Mask, awake: Ints) -> bool:
-    """Whether every awake arm may meet itself."""
-    n = 0
-    for k in awake:
-        n += int(pairs[k, k])
-    return n == awake.size
-
-
-@kernel
 def lead_evidence(wins: Floats, pairs: Mask, awake: Ints, p: Floats) -> None:
     """Write into `p` what speaks against each awake arm being the one to draw first.
 
-    Where all arms may meet themselves, the best is the one that is beaten least, by whoever beats it most. Elsewhere it
-    is one of two that are best replies to each other: one such pair is enough, so the surer it is of one, the more
+    That is one of two that are best replies to each other: one such pair is enough, so the surer it is of one, the more
     speaks against all other arms.
     """
-    if meet_themselves(pairs, awake):
-        least = np.inf
-        for i in awake:
-            least = min(least, exposure(wins, pairs, i, -1))
-        for i in awake:
-            for k in range(len(pairs)):
-                if pairs[i, k]:
-                    p[i] += surpassed(wins, k, i, 0.5 + least)
-        return
     replies = best_replies(wins, pairs, awake)
     for i in awake:
         j = replies[i]
@@ -124,43 +88,11 @@ def _most_settled(wins: Floats, pairs: Mask, awake: Ints, replies: Ints, p: Floa
 
 
 @kernel
-def reply_evidence(wins: Floats, pairs: Mask, awake: Ints, j: int, p: Floats) -> None:
-    """Write into `p` what speaks against each awake arm being the one to meet j.
-
-    Where all arms may meet themselves, that is j, unless some k beats it so often that another arm would be the better
-    choice: by more than k is beaten itself, by others than j, and than each third arm is. Elsewhere it is the best
-    reply.
-    """
-    if pairs[j, j] and meet_themselves(pairs, awake):
-        least, second, where = np.inf, np.inf, -1
-        for k in awake:
-            if k != j:
-                value = exposure(wins, pairs, k, -1)
-                if value < least:
-                    least, second, where = value, least, k
-                else:
-                    second = min(second, value)
-        for k in awake:
-            if k != j:
-                bar = 0.5 + min(exposure(wins, pairs, k, j), second if k == where else least)
-                mean, n = record(wins, k, j)
-                p[k] = n * divergence(mean, bar)
-                p[j] += surpassed(wins, k, j, bar)
-        return
+def reply_evidence(wins: Floats, awake: Ints, j: int, p: Floats) -> None:
+    """Write into `p` what speaks against each awake arm being the best reply to j."""
     best = awake[0]
     for k in awake:
         if chance(wins, k, j) > chance(wins, best, j):
             best = k
     for k in awake:
         p[k] = no_better(wins, k, best, j)
-
-
-@kernel
-def raise_to_counts(wins: Floats, pairs: Mask, awake: Ints, j: int, p: Floats) -> None:
-    """Raise the evidence in `p` against arms meeting j to that of counts alone, where all may meet themselves."""
-    if pairs[j, j] and meet_themselves(pairs, awake):
-        counted = np.zeros(p.size)
-        reply_evidence(wins, pairs, awake, j, counted)
-        for k in awake:
-            if k != j:
-                p[k] = max(p[k], counted[k])

@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from wakeful.bandits.bradley_terry import SIDED, PairResults, fit_strengths
-from wakeful.bandits.ranking import Rank, Ranking, ranking
+from wakeful.bandits.ranked_arms import Rank
+from wakeful.bandits.ranking import Ranking, ranking
 
 NAMES = ["a", "b", "c", "d"]
 WINS = np.array([[0.0, 30, 40, 25], [10, 0, 30, 20], [5, 12, 0, 18], [2, 3, 9, 0]])

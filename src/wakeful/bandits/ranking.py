@@ -1,7 +1,6 @@
 """A ranking of arms from the results of their duels, with confidence intervals."""
 
 import math
-import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,51 +16,14 @@ from wakeful.bandits.bradley_terry import (
     totals,
 )
 from wakeful.bandits.levels import z_score
-from wakeful.bandits.tables import Column, Table
+from wakeful.bandits.ranked_arms import Estimate, Rank, RankedArms, count_shown
 from wakeful.inputs import did_you_mean, must_be, one_of, real
 from wakeful.numerics.arrays import Floats, Ints
 
 SPREAD = 1.959963984540054  # standard errors on each side of a 95 % interval
 ELO_FACTOR, ELO_MEAN = 400.0 / math.log(10.0), 1500.0  # 400 points are odds of ten to one
 SCALES = ("log", "elo", "probability")
-HEADS = {"log": "strength", "elo": "Elo", "probability": "beats the mean"}
 SIDE_OF_FIRST = {None: 0.0, "left": 1.0, "right": -1.0}
-
-
-class Rank(NamedTuple):
-    """One arm of a ranking.
-
-    Parameters:
-        rank: its place, the strongest arm having 1; arms that have not played come last
-        arm: its name
-        strength: on the scale of the ranking, less the mean of the arms that it can be compared with
-        low, high: the ends of the interval of its strength
-        wins: how often it won; results without sides and ties count a tie as half
-        duels: how often it played
-        ties: how often nobody won
-        best_rank, worst_rank: between them is its true rank, with the confidence of the ranking
-        retired: whether it is retired
-    """
-
-    rank: int
-    arm: Any
-    strength: float
-    low: float
-    high: float
-    wins: float
-    duels: float
-    ties: float = 0.0
-    best_rank: int = 1
-    worst_rank: int = 1
-    retired: bool = False
-
-
-class Estimate(NamedTuple):
-    """An estimate and the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Chance(NamedTuple):
@@ -73,7 +35,7 @@ class Chance(NamedTuple):
     tie: float
 
 
-class Ranking(Sequence[Rank]):
+class Ranking(RankedArms):
     """The arms, strongest first, those without duels last; prints as a table. `DuelingBandit.ranking` makes it.
 
     >>> wins = np.array([[0.0, 30.0], [10.0, 0.0]])
@@ -93,27 +55,14 @@ class Ranking(Sequence[Rank]):
         level: float,
         least: float = 0.0,
     ) -> None:
-        self._ranks = tuple(ranks)
+        super().__init__(ranks, scale, level)
         self._least = least  # duels that an arm must have played to be shown
         self._fitted, self._position = fitted, position
-        self.scale, self.level = scale, level
         self._z = z_score(level)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return one rank, or a tuple of them for a slice."""
-        return self._ranks[index]
-
-    def __len__(self) -> int:
-        """Return how many arms there are."""
-        return len(self._ranks)
-
-    def __repr__(self) -> str:
-        """Return an aligned table; if it is empty, why."""
-        return self._table().to_text() if self._ranks else self._why_empty()
 
     def _why_empty(self) -> str:
         """Return why no arm is shown."""
-        return f"No arm to show: none of those asked for has played at least {_count_shown(self._least)} duels."
+        return f"No arm to show: none of those asked for has played at least {count_shown(self._least)} duels."
 
     @property
     def side_effect(self) -> Estimate | None:
@@ -151,30 +100,6 @@ class Ranking(Sequence[Rank]):
         chance, low, high = map(_sigmoid, (logit, logit - reach, logit + reach))
         return Chance(chance, low, high, tie / (math.exp(half) + lost + tie))
 
-    def to_frame(self) -> Any:
-        """Return a data frame of pandas, or of polars where only that is installed; one column for each field."""
-        return self._data().to_frame()
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the same columns as comma-separated text; write it to `path` as well, if that is given."""
-        return self._data().to_csv(path)
-
-    def to_markdown(self) -> str:
-        """Return the printed table in Markdown."""
-        return self._table().to_markdown()
-
-    def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str = "Leaderboard", whole_page: bool = True
-    ) -> str:
-        """Return the printed table as a page of HTML that needs no other file.
-
-        Parameters:
-            path: where to write it as well, if it is given
-            title: of the page
-            whole_page: if False, return only the part that belongs into the body of another page
-        """
-        return self._table(str(title)).to_html(path, whole_page=whole_page)
-
     def _estimate(self, place: int) -> Estimate:
         """Return one of the fitted values with its interval."""
         value = float(self._fitted.values[place])
@@ -184,34 +109,6 @@ class Ranking(Sequence[Rank]):
     def _place(self, what: str, name: Any) -> int:
         """Return the position of the arm called `name`."""
         return arm_position(what, name, self._position)
-
-    def _data(self) -> Table:
-        """Return all fields as a table."""
-        return Table(tuple(Column(name, name) for name in Rank._fields), self._ranks)
-
-    def _table(self, title: str = "") -> Table:
-        """Return what people read."""
-        digits = "{:,.0f}".format if self.scale == "elo" else "{:.3f}".format
-        columns = [
-            Column("rank", ""),
-            Column("arm", "", number=False),
-            Column("strength", HEADS[self.scale], digits),
-            Column("low", f"{100 * self.level:g} % from", digits),
-            Column("high", "to", digits),
-            Column("best_rank", "ranks", _ranks_shown),
-            Column("wins", "wins", _count_shown, minor=True),
-            Column("ties", "ties", _count_shown, minor=True),
-            Column("duels", "duels", _count_shown, minor=True),
-            Column("retired", "", lambda gone: "retired" if gone else ""),
-        ]
-        rows = [
-            [(r.best_rank, r.worst_rank) if c.name == "best_rank" else getattr(r, c.name) for c in columns]
-            for r in self
-        ]
-        kept = [n for n, c in enumerate(columns) if c.name not in {"ties", "retired"} or any(row[n] for row in rows)]
-        faint = frozenset(n for n, r in enumerate(self) if r.retired)
-        shown = [[row[n] for n in kept] for row in rows]
-        return Table(tuple(columns[n] for n in kept), shown, title, self.notes, faint)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -322,16 +219,6 @@ def _sigmoid(x: float) -> float:
     """Return 1 / (1 + exp(-x)), without overflow."""
     small = math.exp(-abs(x))
     return 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
-
-
-def _ranks_shown(ends: tuple[int, int]) -> str:
-    """Return "3" or "3 to 5"."""
-    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-def _count_shown(count: float) -> str:
-    """Return a number of duels, with a fraction only if it has one."""
-    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}"
 
 
 def _percents(value: float, low: float, high: float) -> str:

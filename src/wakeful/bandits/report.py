@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -164,10 +164,27 @@ def make_report(
     notes = [*_uncounted(arms, decisions), *_gain_notes(found.loss, found.uniform, found.gain, level)]
     notes += [words] if words else []
     notes += [f"{HOW_INTERVALS.format(_percent(level))} {BIASED}"]
-    table = Table(
-        _columns(ArmReport, level), arms, title, tuple(notes), frozenset(k for k, arm in enumerate(arms) if arm.retired)
+    return shown_report(
+        title, notes, arms, decisions, loss=found.loss, uniform=found.uniform, gain=found.gain, level=level, words=words
     )
-    return Report(title, table, tuple(notes), arms, decisions, found.loss, found.uniform, found.gain, level, words)
+
+
+def shown_report(
+    title: str,
+    notes: Iterable[str],
+    arms: tuple[ArmReport, ...],
+    decisions: int,
+    *,
+    loss: float,
+    uniform: float,
+    gain: Interval,
+    level: float,
+    words: str,
+) -> Report:
+    """Return a report with its table, from what was computed here or elsewhere."""
+    said, gone = tuple(notes), frozenset(k for k, arm in enumerate(arms) if arm.retired)
+    table = Table(report_columns(ArmReport, level), arms, title, said, gone)
+    return Report(title, table, said, arms, decisions, loss, uniform, gain, level, words)
 
 
 def make_explanation(
@@ -190,7 +207,7 @@ def make_explanation(
     title = f"Decision {decision.clock:,}: {decision.arm!r}, with probability {_share(decision.probability)}"
     notes = (*_why(decision, arms), *([words] if words else []), HOW_INTERVALS.format(_percent(level)))
     return Explanation(
-        title, Table(_columns(Candidate, level), arms, title, notes), notes, decision, tuple(arms), words
+        title, Table(report_columns(Candidate, level), arms, title, notes), notes, decision, tuple(arms), words
     )
 
 
@@ -248,7 +265,7 @@ def _uncounted(arms: Sequence[ArmReport], decisions: int) -> list[str]:
     )
 
 
-def _columns(kind: Any, level: float) -> tuple[Column, ...]:
+def report_columns(kind: Any, level: float) -> tuple[Column, ...]:
     """Return the columns of a table with rows of this kind."""
     known: dict[str, tuple[str, Callable[[Any], str]]] = {
         "mean_loss": ("mean loss", _decimals),

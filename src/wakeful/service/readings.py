@@ -68,7 +68,7 @@ class ExplanationReading(Answer):
 
 
 class RankReading(Answer):
-    """One arm of a ranking: `wakeful.bandits.ranking.Rank`."""
+    """One arm of a ranking: `wakeful.bandits.ranked_arms.Rank`."""
 
     rank: int
     arm: str

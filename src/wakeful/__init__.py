@@ -41,14 +41,17 @@ if TYPE_CHECKING:
     from wakeful.off_policy.evaluate import evaluate
     from wakeful.off_policy.evaluation import Evaluation
     from wakeful.regret import relations
+    from wakeful.service.client import AsyncClient, Client
     from wakeful.worlds import check_world, games
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AsyncClient",
     "Auto",
     "AutoPairs",
     "Bandit",
+    "Client",
     "Decision",
     "DoubleThompson",
     "Duel",
@@ -94,6 +97,8 @@ __all__ = [
 
 # What a decision does not need, by the module that has it: imported when it is first used.
 _LATER = {
+    "AsyncClient": "service.client",
+    "Client": "service.client",
     "Evaluation": "off_policy.evaluation",
     "Log": "logs.log",
     "Results": "lab.results",

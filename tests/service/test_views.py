@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wakeful import Bandit, DuelingBandit, SIExp3
-from wakeful.bandits.ranking import Rank
+from wakeful.bandits.ranked_arms import Rank
 from wakeful.bandits.report import ArmReport, Candidate
 from wakeful.service import readings, views
 from wakeful.service.answers import encode

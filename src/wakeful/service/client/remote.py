@@ -16,7 +16,7 @@ from wakeful.service.client.exchanges import Awaiting, Blocking
 from wakeful.service.messages import MOST_ITEMS
 
 Given = ParamSpec("Given")
-MOST_BYTES = 500_000  # of one request: half of what the service takes unless told otherwise
+MOST_SENT = 500_000  # of one request: half of what the service takes unless told otherwise
 
 
 class Remote:
@@ -116,7 +116,7 @@ def lists_of(field: str, items: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
     size = 0
     for item in items:
         text = msgspec.json.encode(item)
-        if parts and (len(parts) == MOST_ITEMS or size + len(text) > MOST_BYTES):
+        if parts and (len(parts) == MOST_ITEMS or size + len(text) > MOST_SENT):
             yield len(parts), _listed(field, parts)
             parts, size = [], 0
         parts.append(text)

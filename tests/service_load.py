@@ -27,6 +27,7 @@ from wakeful.service.store import Store
 from wakeful.service.stores import open_store
 
 ARMS = [f"arm {k}" for k in range(6)]
+COMPILING = 280.0  # seconds for a policy to be compiled, on a machine that does much else
 PATIENCE = 60.0  # seconds for a service to come up, and for a request to be answered in the end
 
 
@@ -186,7 +187,7 @@ def create(port: int, bandit: str, kind: str) -> None:
     """Make a bandit."""
     policy = "SIExp3" if kind == "bandit" else "UniformPairs"
     body = {"arms": ARMS, "kind": kind, "policy": policy, "seed": 1}
-    status, answer = call(port, "PUT", f"/v1/bandits/{bandit}", body, timeout=PATIENCE)
+    status, answer = call(port, "PUT", f"/v1/bandits/{bandit}", body, timeout=COMPILING)
     assert status in {200, 201}, answer
 
 

@@ -1,9 +1,10 @@
 """`Desk`: where coroutines hand in requests, which are carried out many at a time, with one commit.
 
-With a store on this machine, requests are carried out in the event loop, and a thread waits for the disk: while it
-waits, the loop reads the next requests. If one thread computed and another one spoke HTTP, each would take the other's
-turn, and the memory of each would move between the cores of the machine: that takes almost twice the time. With a
-store elsewhere the thread carries everything out, since it waits for answers all the time.
+With a store on this machine everything is done in the event loop, the commit too, as long as the disk is fast: requests
+that arrive meanwhile are read together afterwards, and make a large next batch. Two threads that take turns would need
+almost twice the time, since their memory would move between the cores of the machine, and the loop would wake up for
+each request alone. While commits are slow, a thread waits for them, and the loop goes on. With a store elsewhere the
+thread carries everything out, since it waits for answers all the time.
 """
 
 import asyncio
@@ -24,6 +25,9 @@ from wakeful.service.stores import open_store
 log = logging.getLogger("wakeful.service")
 MOST_WAITING = 10_000  # requests
 MOST_AT_ONCE = 256  # requests in one commit
+SLOW_COMMIT = 0.002  # seconds: while commits take longer on average, a thread waits for them
+COMMITS_REMEMBERED = 20.0  # by that average
+TURNS = 3  # of the event loop, from the arrival of a request to its place in the queue
 SECONDS_PER_SWEEP = 1.0  # between two looks at what has waited too long
 
 Item = tuple[Request, "asyncio.Future[Any]"]
@@ -47,6 +51,7 @@ class Desk:
         self._is_busy = self._is_closing = False
         self._idle = asyncio.Event()
         self._idle.set()
+        self._commit_seconds = 0.0
         self._swept = time.monotonic()
         self._timer = self._loop.call_later(SECONDS_PER_SWEEP, self._on_time)
 
@@ -90,7 +95,7 @@ class Desk:
         if not self._is_busy:
             self._is_busy = True
             self._idle.clear()
-            self._loop.call_soon(self._next)  # after all requests that have arrived by now
+            self._turn(1)  # requests that have arrived by now come along
         return future
 
     def _next(self) -> None:
@@ -102,13 +107,36 @@ class Desk:
             items = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
             requests = [request for request, _ in items]
             if self.engine.store.is_local:
-                batch = self.engine.begin(requests)
-                self._in_thread(partial(self.engine.commit, batch), partial(self._after_commit, items, batch))
+                self._begin(items, self.engine.begin(requests))
             else:
                 self._in_thread(partial(self.engine.run, requests), partial(self._deliver, items))
         else:
             self._is_busy = False
             self._idle.set()
+
+    def _begin(self, items: list[Item], batch: Batch) -> None:
+        """Commit a batch: here if the disk is fast, which saves the way to the thread and back."""
+        if self._commit_seconds > SLOW_COMMIT:
+            self._in_thread(partial(self._commit, batch), partial(self._after_commit, items, batch))
+            return
+        self._commit(batch)
+        if self.engine.is_short(batch):
+            self._give(items, self.engine.finish(batch), partial(self._turn, TURNS))
+        else:
+            self._in_thread(partial(self.engine.finish, batch), partial(self._deliver, items))
+
+    def _commit(self, batch: Batch) -> None:
+        """Commit a batch, and note how long that takes nowadays."""
+        began = time.perf_counter()
+        self.engine.commit(batch)
+        self._commit_seconds += (time.perf_counter() - began - self._commit_seconds) / COMMITS_REMEMBERED
+
+    def _turn(self, turns: int) -> None:
+        """Let the loop turn so often that requests which have arrived meanwhile are here, and go on."""
+        if turns and len(self._queue) < MOST_AT_ONCE:
+            self._loop.call_soon(self._turn, turns - 1)
+        else:
+            self._next()
 
     def _in_thread(self, work: Callable[[], Any], then: "Callable[[asyncio.Future[Any]], None]") -> None:
         """Let the thread do something, and go on with what it returns."""
@@ -117,7 +145,7 @@ class Desk:
     def _after_commit(self, items: list[Item], batch: Batch, _: "asyncio.Future[Any]") -> None:
         """Finish a batch: here if that takes no time, else in the thread."""
         if self.engine.is_short(batch):
-            self._give(items, self.engine.finish(batch))
+            self._give(items, self.engine.finish(batch), self._next)
         else:
             self._in_thread(partial(self.engine.finish, batch), partial(self._deliver, items))
 
@@ -126,17 +154,17 @@ class Desk:
         problem = done.exception()
         if problem is not None:
             log.error("a batch failed", exc_info=problem)
-        self._give(items, [problem] * len(items) if problem is not None else done.result())
+        self._give(items, [problem] * len(items) if problem is not None else done.result(), self._next)
 
-    def _give(self, items: list[Item], answers: list[Any]) -> None:
-        """Give answers to those who still wait for them."""
+    def _give(self, items: list[Item], answers: list[Any], then: Callable[[], None]) -> None:
+        """Give answers to those who still wait for them, and go on."""
         for (_, future), answer in zip(items, answers, strict=True):
             if not future.done():
                 future.set_result(answer)
         if any(not isinstance(request, Look | LookAll) for request, _ in items):
             self.changes += 1
             self.batch_sizes.append(len(items))
-        self._next()
+        then()
 
     def _after_sweep(self, done: "asyncio.Future[Any]") -> None:
         """Go on after sweeping."""

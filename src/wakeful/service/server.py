@@ -1,6 +1,7 @@
 """Runs the service: opens the store, listens, stops gracefully; logs are lines of JSON."""
 
 import asyncio
+import gc
 import json
 import logging
 import signal
@@ -98,6 +99,8 @@ def run(settings: Settings, environment: Mapping[str, str], started: Started) ->
 async def serve(settings: Settings, tokens: Iterable[Token], listening: socket.socket, started: Started) -> None:
     """Serve on a socket until told to stop."""
     desk = await Desk.open(settings.db, most_waiting=settings.queue)
+    gc.collect()
+    gc.freeze()  # what there is by now stays; looking through it again and again would take milliseconds each time
     try:
         app = App(desk, settings, tokens)
         limits = Limits(_most_connections(settings.max_connections), settings.read_timeout)

@@ -1,0 +1,116 @@
+"""The desk: requests together in one commit, refusals when too many wait, slow disks in a thread."""
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wakeful.service import desk as desk_module
+from wakeful.service.desk import Desk
+from wakeful.service.engine import Engine
+from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
+from wakeful.service.refusals import Refused
+from wakeful.service.requests import Configure, Create, Decide, Look, Report
+from wakeful.service.stores import open_store
+
+MAKE = Create("shop", NewBandit(arms=["tea", "juice"], policy="Uniform", seed=1))
+
+
+def test_requests_that_arrive_together_share_a_commit(url: str) -> None:
+    async def run() -> tuple[list[Any], list[int]]:
+        desk = await Desk.open(url)
+        await desk.ask(MAKE)
+        asked = [desk.ask(Decide("shop", NewDecision(id=f"{n}"))) for n in range(50)]
+        answers = await asyncio.gather(*asked)
+        await asyncio.gather(*[desk.ask(Report("shop", f"{n}", Feedback(loss=0.5))) for n in range(50)])
+        head = await desk.ask(Look("shop", lambda ledger, _: ledger.head))
+        await desk.close()
+        return [answers, head], list(desk.batch_sizes)
+
+    (answers, head), sizes = asyncio.run(run())
+    assert sorted(made.id for made, new in answers if new) == sorted(map(str, range(50)))
+    assert head == 101
+    assert sum(sizes) == 101
+    assert len(sizes) < 20
+
+
+def test_too_many_requests_are_refused_and_the_others_answered(tmp_path: Path) -> None:
+    async def run() -> list[Any]:
+        desk = await Desk.open(str(tmp_path / "wakeful.db"), most_waiting=10)
+        await desk.ask(MAKE)
+        asked = [desk.ask(Decide("shop", NewDecision())) for _ in range(30)]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        await desk.close()
+        with pytest.raises(Refused, match="stopping"):
+            await desk.ask(Decide("shop", NewDecision()))
+        return answers
+
+    answers = asyncio.run(run())
+    refused = [answer for answer in answers if isinstance(answer, Refused)]
+    assert len(refused) == 20
+    assert all(answer.status == 503 for answer in refused)
+    assert all(answer[1] for answer in answers if not isinstance(answer, Exception))
+
+
+def test_a_slow_disk_does_not_keep_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> tuple[int, set[str]]:
+        desk = Desk(Engine(open_store(str(tmp_path / "wakeful.db"))))
+        await desk.ask(MAKE)
+        commit, threads = desk.engine.store.commit, set()
+
+        def slow() -> None:
+            threads.add(threading.current_thread().name)
+            time.sleep(0.05)
+            commit()
+
+        monkeypatch.setattr(desk.engine.store, "commit", slow)
+        await desk.ask(Decide("shop", NewDecision()))  # now the desk knows
+        threads.clear()
+        asked = asyncio.ensure_future(desk.ask(Decide("shop", NewDecision())))
+        turns = 0
+        while not asked.done():
+            await asyncio.sleep(0.001)
+            turns += bool(threads)
+        await desk.close()
+        return turns, threads
+
+    turns, threads = asyncio.run(run())
+    assert threads == {"wakeful-store_0"}
+    assert turns > 1, "the loop stood still while the disk was written"
+
+
+def test_what_has_waited_too_long_is_recorded_without_anybody_asking(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk_module, "SECONDS_PER_SWEEP", 0.05)
+
+    async def run() -> int:
+        desk = await Desk.open(url)
+        await desk.ask(MAKE)
+        await desk.ask(Configure("shop", Changes(wait=0.01, default_loss=1.0)))
+        await desk.ask(Decide("shop", NewDecision()))
+        for _ in range(400):
+            await asyncio.sleep(0.05)
+            if (expired := await desk.ask(Look("shop", lambda ledger, _: ledger.expired))) == 1:
+                break
+        await desk.close()
+        return int(expired)
+
+    assert asyncio.run(run()) == 1
+
+
+def test_one_who_went_away_does_not_disturb_the_others(tmp_path: Path) -> None:
+    async def run() -> int:
+        desk = await Desk.open(str(tmp_path / "wakeful.db"))
+        await desk.ask(MAKE)
+        gone = asyncio.ensure_future(desk.ask(Decide("shop", NewDecision())))
+        other = asyncio.ensure_future(desk.ask(Decide("shop", NewDecision())))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await other
+        decisions = await desk.ask(Look("shop", lambda ledger, _: ledger.decisions))
+        await desk.close()
+        return int(decisions)
+
+    assert asyncio.run(run()) == 2

@@ -1,6 +1,7 @@
 """Clients that are slow, silent, rude or too many: each is dealt with, and the service goes on."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -99,6 +100,28 @@ def test_what_is_no_http_is_refused(address: str) -> None:
     with connection(address) as client:
         client.sendall(b"\x16\x03\x01 hello\r\n\r\n")
         refused(until_closed(client), 400, "bad_request")
+    goes_on(address)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [b"x: " + b"y" * 1000 + b"\r\n", b"y" * 1000],
+    ids=["many headers", "one long header"],
+)
+def test_a_head_that_is_too_long_is_refused_before_it_ends(address: str, part: bytes) -> None:
+    with connection(address) as client:
+        client.sendall(HEAD + b"z: " + part * 80)
+        refused(until_closed(client), 413, "too_large")
+    goes_on(address)
+
+
+@pytest.mark.parametrize(
+    "line", [b"OPTIONS * HTTP/1.1", b"GET http://localhost/health HTTP/1.1", b"CONNECT a:1 HTTP/1.1"]
+)
+def test_unusual_requests_are_answered(address: str, line: bytes) -> None:
+    with connection(address) as client:
+        client.sendall(line + b"\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        assert re.match(rb"HTTP/1.1 [24]\d\d ", until_closed(client))
     goes_on(address)
 
 

@@ -25,7 +25,7 @@ from wakeful.service.http import App, with_origins
 from wakeful.service.settings import TOKENS, Settings, is_loopback
 
 log = logging.getLogger("wakeful.service")
-SPARE_FILES = 100  # open files beside connections: the store, listening sockets, logs
+SPARE_FILES = 300  # open files beside connections: refused ones that linger, the store, listening sockets, logs
 LONGEST_TOKEN_FILE = 1_000_000  # bytes
 
 
@@ -181,10 +181,10 @@ def address_of(listening: socket.socket) -> str:
 
 
 def write_logs(level: str) -> None:
-    """Write logs of the service, and warnings of the server, to standard error."""
+    """Write logs of the service, and errors of the server below it, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name, lowest in (("wakeful.service", level.upper()), ("uvicorn", "WARNING")):
+    for name, lowest in (("wakeful.service", level.upper()), ("uvicorn", "ERROR")):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(lowest)

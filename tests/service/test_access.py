@@ -123,12 +123,14 @@ def test_wrong_tokens_count_for_the_address_that_tries_them() -> None:
 
 
 def test_the_address_that_was_silent_longest_is_forgotten_first() -> None:
-    access: Any = Access(rate=1.0, burst=1, clock=lambda: 0.0)
-    for n in range(MOST_CLIENTS + 1):
+    access: Any = Access(rate=1.0, burst=2, clock=lambda: 0.0)
+    for n in range(MOST_CLIENTS):
         assert asked(access, address=str(n))
-    assert len(access._buckets) == MOST_CLIENTS
     assert asked(access, address="0")
-    assert not asked(access, address=str(MOST_CLIENTS))
+    assert asked(access, address="new")
+    assert len(access._buckets) == MOST_CLIENTS
+    assert not asked(access, address="0")
+    assert [asked(access, address="1") for _ in range(3)] == [True, True, False]
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:

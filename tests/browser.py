@@ -67,8 +67,10 @@ class Page:
         return [address for address in found if address != self.address and not address.startswith("data:")]
 
     def complaints(self) -> list[str]:
-        """Return what the browser wrote to its console."""
-        return [event["entry"]["text"] for event in self._events("Log.entryAdded")]
+        """Return what the browser wrote to its console, and the exceptions that nobody caught."""
+        thrown = [event["exceptionDetails"] for event in self._events("Runtime.exceptionThrown")]
+        found = [one.get("exception", {}).get("description", one["text"]) for one in thrown]
+        return [event["entry"]["text"] for event in self._events("Log.entryAdded")] + found
 
     def _events(self, method: str) -> list[dict[str, Any]]:
         """Return what the browser told about this page."""
@@ -160,7 +162,7 @@ class Browser:
         """Return a page in a window so wide, by day or by night."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         page = Page(self, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
-        for domain in ("Page", "Network", "Log"):
+        for domain in ("Page", "Network", "Log", "Runtime"):
             page.call(f"{domain}.enable")
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
         page.call("Emulation.setDeviceMetricsOverride", **size)

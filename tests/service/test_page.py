@@ -108,6 +108,7 @@ def test_it_shows_what_happens_by_itself(chromium: browser.Browser, tmp_path: Pa
         ask_delete = client.delete("/v1/bandits/another", params={"events": 1})
         assert ask_delete.status_code == 204
         page.wait("document.querySelectorAll('.bandits li').length === 1")
+        assert [one for one in page.complaints() if "422" not in one] == []
 
 
 def test_switch_gains_are_read_with_keys_mouse_and_table(chromium: browser.Browser, shown: httpx.Client) -> None:

@@ -134,9 +134,29 @@ def test_it_says_when_the_service_is_away_and_comes_back(chromium: browser.Brows
         page = opened(chromium, client, "shop")
     page.wait("document.querySelector('#status').textContent.startsWith('Not reachable, trying again in')")
     assert text(page, "h1") == "shop"  # what was known stays
+    page.click(".toggle")  # asks the service
+    page.wait("document.querySelector('.toggle').ariaPressed === 'false'")
+    assert [one for one in page.complaints() if "Failed to load resource" not in one] == []
+    page.click(".toggle")
     with serving(tmp_path, port=port or 0) as client:
         page.wait(LIVE)
         ask(client, "POST", "/shop/decisions", json={})
+        page.wait("document.querySelector('.value').textContent === '1'")
+
+
+SEE = """(Object.defineProperty(document, 'hidden', {{value: {}, configurable: true}}),
+    document.dispatchEvent(new Event('visibilitychange')))"""
+
+
+def test_a_tab_that_cannot_be_seen_does_not_listen(chromium: browser.Browser, tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        make(client, "shop", ["a", "b"])
+        page = opened(chromium, client, "shop")
+        page.evaluate(SEE.format("true"))
+        ask(client, "POST", "/shop/decisions", json={})
+        time.sleep(2.5)  # more than two periods
+        assert page.evaluate("document.querySelector('.value').textContent") == "0"
+        page.evaluate(SEE.format("false"))
         page.wait("document.querySelector('.value').textContent === '1'")
 
 
@@ -156,10 +176,26 @@ def test_many_bandits_and_arms_do_not_freeze_it(chromium: browser.Browser, tmp_p
             page.wait(f"document.querySelector('.value').textContent === '{20 * (n + 1)}'")
         time.sleep(1)
         assert busy(page) - before < 3.0  # seconds of processor time for three updates
-        page.write("")
         page.evaluate("document.querySelector('input[type=search]').focus()")
         page.write("shop 49")
         page.wait("document.querySelectorAll('.bandits li:not([hidden])').length === 1")
+        assert page.complaints() == []
+
+
+def test_a_matrix_of_many_arms_is_read_when_somebody_asks(chromium: browser.Browser, tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        make(client, "warehouse", [f"product {n}" for n in range(301)], policy="SIExp3")
+        page = opened(chromium, client, "warehouse")
+        page.wait("document.body.innerText.includes('These are 301 \u00d7 301 numbers.')")
+        assert not any("switch-gains" in address for address in page.requests())
+        ask_button = "[...document.querySelectorAll('button')].find(one => one.textContent === 'Read them')"
+        page.evaluate(f"{ask_button}.click()")
+        page.wait("document.querySelector('canvas').clientWidth >= 602")
+        page.click(".heatmap summary")
+        page.wait("document.querySelectorAll('.heatmap tbody tr').length === 100")
+        page.click(".heatmap details button")
+        page.wait("document.querySelectorAll('.heatmap tbody tr').length === 200")
+        assert page.complaints() == []
 
 
 def busy(page: browser.Page) -> float:

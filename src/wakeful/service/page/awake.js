@@ -2,7 +2,7 @@
 
 import { arrange, make, say } from "./elements.js";
 import { percent, plural } from "./numbers.js";
-import { Refused, pathOf, read } from "./service.js";
+import { Away, Refused, pathOf, read } from "./service.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
@@ -119,7 +119,8 @@ export class AwakeSet {
       const found = await read(pathOf(this.bandit, "probabilities", query), signal);
       if (!signal.aborted) found.awake.forEach((arm, n) => this.chance(arm, found.probabilities[n]));
     } catch (error) {
-      if (!(error instanceof Refused)) return;
+      if (signal.aborted || error instanceof Away) return;
+      if (!(error instanceof Refused)) throw error;
       this.refused = true;
       say(this.says, error.message);
     }

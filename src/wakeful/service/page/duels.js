@@ -24,6 +24,11 @@ export class DuelView extends View {
     );
   }
 
+  show(state) {
+    this.wins.show(state);
+    super.show(state);
+  }
+
   /** Choose the scale of strengths. */
   scales() {
     const options = Object.entries(SCALES).map(([value, { words }]) => {

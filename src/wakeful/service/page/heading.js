@@ -2,7 +2,7 @@
 
 import { arrange, make, say } from "./elements.js";
 import { count, decimals, duration, plural } from "./numbers.js";
-import { Refused } from "./service.js";
+import { Away, Refused } from "./service.js";
 
 export class Heading {
   constructor() {
@@ -16,7 +16,7 @@ export class Heading {
   /** Say why something could not be read; that the service is away is said elsewhere. */
   trouble(error) {
     say(this.refused, error instanceof Refused ? error.message : "");
-    if (error && !(error instanceof Refused || error instanceof TypeError)) throw error;
+    if (error && !(error instanceof Refused || error instanceof Away)) throw error;
   }
 
   show(state) {
@@ -32,7 +32,8 @@ export class Heading {
 
 /** Return a policy as the code that makes it. */
 function policy({ policy: name, parameters }) {
-  const given = Object.entries(parameters ?? {}).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  const set = Object.entries(parameters).filter(([, value]) => value !== null);
+  const given = set.map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   return given.length ? `${name}(${given.join(", ")})` : name;
 }
 

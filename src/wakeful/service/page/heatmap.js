@@ -23,13 +23,8 @@ export class HeatMap {
     });
     this.frame = make("div", { class: "scroll map" }, this.canvas);
     this.reads = make("p", { class: "reading", role: "status" });
-    this.scale = make(
-      "p",
-      { class: "scale soft" },
-      make("span", {}, legend[0]),
-      make("span", { class: legend.length > 2 ? "ramp two-sided" : "ramp", "aria-hidden": "true" }),
-      make("span", {}, legend.at(-1)),
-    );
+    const ramp = make("span", { class: "ramp", "aria-hidden": "true" });
+    const scale = make("p", { class: "scale soft" }, make("span", {}, legend[0]), ramp, make("span", {}, legend[1]));
     const axes = make(
       "p",
       { class: "axes soft" },
@@ -37,7 +32,7 @@ export class HeatMap {
       make("span", {}, `\u2192 ${columns}`),
     );
     this.pairs = new Pairs(label, pairs);
-    this.node = make("figure", { class: "heatmap" }, axes, this.frame, this.reads, this.scale, this.pairs.node);
+    this.node = make("figure", { class: "heatmap" }, axes, this.frame, this.reads, scale, this.pairs.node);
     this.arms = [];
     this.colours = new Colours(() => this.draw());
     this.follow();

@@ -2,7 +2,7 @@
 
 import { coded, copyButton, make } from "./elements.js";
 import { described, example } from "./schemas.js";
-import { send, token } from "./service.js";
+import { Away, send, token } from "./service.js";
 
 const filled = new Map(); // what was typed for the parts of paths, by name: all routes share it
 
@@ -110,7 +110,8 @@ class Form {
     try {
       const answer = await send(address || "./", options);
       this.show(line, `${answer.status} ${answer.statusText}`, performance.now() - began, await textOf(answer));
-    } catch {
+    } catch (error) {
+      if (!(error instanceof Away)) throw error;
       this.show(line, "No answer: the service is not reachable.", performance.now() - began, "");
     }
   }

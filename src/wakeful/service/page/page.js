@@ -5,7 +5,7 @@ import { BanditList } from "./bandits.js";
 import { DuelView } from "./duels.js";
 import { arrange, make, say } from "./elements.js";
 import { beginning } from "./start.js";
-import { token } from "./service.js";
+import { Refused, token } from "./service.js";
 import { Changes } from "./stream.js";
 
 const FORBIDDEN = 403; // the token is known, and may not read
@@ -61,17 +61,14 @@ function place(name, kind, build) {
 }
 
 /** Say whether the page is up to date. */
-function tell(state, detail) {
-  const words = {
-    live: () => "Live",
-    away: () => `Not reachable, trying again in ${Math.max(1, Math.round(detail))} s`,
-    refused: () => detail.message,
-  };
-  say(part("status"), words[state]());
+function tell(state, problem, seconds) {
+  const why = problem instanceof Refused ? problem.message : "Not reachable";
+  const again = `, trying again in ${Math.max(1, Math.round(seconds))} s`;
+  say(part("status"), state === "live" ? "Live" : why + (state === "away" ? again : ""));
   part("status").dataset.state = state;
   part("forget").hidden = !token.get();
   if (state === "live") part("token").hidden = true;
-  if (detail?.status === FORBIDDEN) ask(detail.message);
+  if (problem?.status === FORBIDDEN) ask(problem.message);
 }
 
 /** Ask for a token; say what was wrong with the one that there was. */

@@ -11,17 +11,24 @@ export class Refused extends Error {
   }
 }
 
+/** No answer came: the service or the network is not there. */
+export class Away extends Error {}
+
 export const token = {
   get: () => sessionStorage.getItem(KEY) ?? "",
-  set: (text) => sessionStorage.setItem(KEY, text),
+  set: (text) => sessionStorage.setItem(KEY, text.replaceAll(/[^!-~]/g, "")), // what a header can hold
   forget: () => sessionStorage.removeItem(KEY),
 };
 
 /** Send a request; the answer is returned whatever its status. */
-export function send(path, options = {}) {
+export async function send(path, options = {}) {
   const headers = { ...options.headers };
   if (token.get()) headers.Authorization = `Bearer ${token.get()}`;
-  return fetch(path, { ...options, headers, cache: "no-store", credentials: "same-origin", redirect: "error" });
+  try {
+    return await fetch(path, { ...options, headers, cache: "no-store", credentials: "same-origin", redirect: "error" });
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Away(error.message);
+  }
 }
 
 /** Return the reason why an answer is no success; whoever shows the token box hears of one that is missing. */
@@ -39,7 +46,11 @@ export async function refusal(answer) {
 export async function read(path, signal) {
   const answer = await send(path, { signal });
   if (!answer.ok) throw await refusal(answer);
-  return answer.json();
+  try {
+    return await answer.json();
+  } catch (error) {
+    throw error instanceof TypeError ? new Away(error.message) : error; // the connection was cut in the middle
+  }
 }
 
 /** The address of something of a bandit: its report, its ranking, ... */

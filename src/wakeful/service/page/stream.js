@@ -32,8 +32,8 @@ function parsed(block) {
 
 /**
  * Follows /v1/changes while the page is visible, and connects again with growing pauses.
- * `took(data)` gets what changed; `state(name, seconds)` is told "live", "away" with the seconds until the next try,
- * or "refused" with the refusal.
+ * `took(data)` gets what changed; `state(name, problem, seconds)` is told "live", "away" with the seconds until the next
+ * try, or "refused"; a problem is a refusal or another error.
  */
 export class Changes {
   constructor(took, state) {
@@ -48,16 +48,18 @@ export class Changes {
   async start() {
     this.stop();
     const run = (this.run = new AbortController());
+    let problem = null;
     try {
       await this.follow(run);
     } catch (error) {
       if (run !== this.run) return;
+      problem = error;
       if (error instanceof Refused && error.status < 500 && error.status !== 429) {
         this.state("refused", error);
         return;
       }
     }
-    if (run === this.run) this.again(run.silent);
+    if (run === this.run) this.again(run.silent, problem);
   }
 
   stop() {
@@ -83,7 +85,16 @@ export class Changes {
     });
     for await (const { event, data } of events(answer.body.pipeThrough(heard))) {
       if (run !== this.run) return;
-      if (event === "bandits") this.took(JSON.parse(data));
+      if (event === "bandits") this.tell(data);
+    }
+  }
+
+  /** Pass on what changed; a fault of the page is reported, and does not look like one of the connection. */
+  tell(data) {
+    try {
+      this.took(JSON.parse(data));
+    } catch (error) {
+      reportError(error);
     }
   }
 
@@ -97,10 +108,10 @@ export class Changes {
   }
 
   /** Connect after a pause; at once if the connection was only silent. */
-  again(silent) {
+  again(silent, problem) {
     clearTimeout(this.watch);
     const pause = silent ? 0 : this.wait * (0.75 + 0.5 * Math.random());
-    if (!silent) this.state("away", pause / 1000);
+    if (!silent) this.state("away", problem, pause / 1000);
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
     this.timer = setTimeout(() => this.start(), pause);
   }

@@ -29,9 +29,10 @@ LONGEST_FIRST = ("AutoPairs", "Auto", "SIExp3", "StablePair")
 
 
 def families() -> list[list[Any]]:
-    """Return one policy for each name, grouped by the name of the policy inside."""
-    cases = [case.policy for case in (*policy_cases.CASES, *duel_cases.CASES)]
-    policies = {full_name(policy): policy for policy in cases}
+    """Return the first policy with each name, grouped by the name of the policy inside."""
+    policies: dict[str, Any] = {}
+    for case in (*policy_cases.CASES, *duel_cases.CASES):
+        policies.setdefault(full_name(case.policy), case.policy)
     found = defaultdict(list)
     for name, policy in policies.items():
         found[name.rstrip("]").rpartition("[")[2]].append(policy)

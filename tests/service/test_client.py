@@ -21,6 +21,7 @@ from lossy_proxy import Passed, proxied
 from service_load import Served, free_port, served
 from wakeful.service.client import Conflict, Denied, Failed, Invalid, NotFound, ServiceError, Unavailable
 from wakeful.service.client.decisions import RemoteDecision, RemoteDuel
+from wakeful.service.client.remote import lists_of
 from wakeful.service.client.remote_bandits import (
     AsyncRemoteBandit,
     AsyncRemoteDuelingBandit,
@@ -332,6 +333,49 @@ def test_records_are_not_sent_again_when_it_is_not_known_whether_they_were_learn
         shaky.bandit("records").record("tea", awake=["tea", "juice"], probability=0.5, loss=0.5)
     assert len(seen) == 1
     assert shop.report().decisions == 1
+
+
+def test_a_log_is_learned_in_parts_and_the_error_says_how_many_were(client: wk.Client, service: Served) -> None:
+    shop = new_shop(client, "parts")
+    seen: list[Passed] = []
+
+    def fail_the_second(passed: Passed) -> Passed:
+        seen.append(passed)
+        return passed._replace(status=502, answer=b"") if len(seen) == 3 else passed  # after the arms and one part
+
+    log = {name: values * 140 for name, values in LOG.items()}
+    with (
+        proxied(service.port, fail_the_second) as address,
+        wk.Client(address, token=TOKEN, timeout=PATIENT) as shaky,
+        pytest.raises(Unavailable, match="status 502") as caught,
+    ):
+        shaky.bandit("parts").learn(log)
+    assert caught.value.__notes__ == ["1,000 records before these were learned"]
+    assert [len(json.loads(one.body)["records"]) for one in seen if one.body] == [1_000, 1_000]
+    assert shop.report().decisions == 2_000
+
+
+def test_no_request_is_longer_than_the_service_takes() -> None:
+    parts = list(lists_of("items", ["x" * 200_000] * 5))
+    assert [many for many, _ in parts] == [2, 2, 1]
+    assert all(len(body) < 500_000 and len(json.loads(body)["items"]) == many for many, body in parts)
+    assert [many for many, _ in lists_of("items", range(2_001))] == [1_000, 1_000, 1]
+    assert list(lists_of("items", [])) == []
+
+
+def test_numbers_of_numpy_are_numbers_and_those_that_json_does_not_have_are_refused(client: wk.Client) -> None:
+    shop = client.bandit("numbers", ARMS, policy="SIExp3", seed=np.int64(7))  # type: ignore[arg-type]
+    assert shop.update(shop.choose(np.array(["tea", "juice"])), loss=np.float64(0.5)) == "counted"
+    shop.record("tea", awake=["tea", "juice"], probability=np.float64(0.5), loss=np.float64(1))
+    for wrong in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="wait must be finite"):
+            shop.configure(wait=wrong)
+        with pytest.raises(ValueError, match="default_loss must be finite"):
+            client.bandit("numbers", ARMS, default_loss=wrong)
+        with pytest.raises(ValueError, match="probability must be a number above 0"):
+            shop.record("tea", probability=wrong, loss=0.5)
+    with pytest.raises(TypeError, match="values in a request must be"):
+        client.bandit("numbers", ARMS, seed=1j)  # type: ignore[arg-type]
 
 
 def test_a_busy_service_is_asked_again_after_the_time_that_it_names(client: wk.Client, service: Served) -> None:

@@ -11,12 +11,13 @@ from wakeful.inputs import did_you_mean, must_be
 from wakeful.policies.policy import Policy
 from wakeful.service.client.attempts import Limits, Question, Steps, attempts
 from wakeful.service.client.errors import NotFound, ServiceError, Unavailable, service_error
-from wakeful.service.client.remote import Remote, lists_of, names_in
+from wakeful.service.client.remote import Remote, finite, lists_of, names_in
 from wakeful.service.messages import BanditList, BanditState, BatchResult, Changes, Recorded
 
 Result = TypeVar("Result")
 Reader = Callable[[Any], Any]
 AnyPolicy = Policy | DuelingPolicy
+COMPILING = 10.0  # times the usual patience, where the service may have to compile something first
 
 
 class BanditSettings(TypedDict, total=False):
@@ -47,13 +48,14 @@ def create(self: Remote, kind: str, arms: Iterable[str] | None, settings: Bandit
         if settings:
             raise ValueError(must_be("arms", "a list of names, to make a bandit with settings", arms))
         return
-    body: dict[str, Any] = {"kind": kind, "arms": names_in("arms", arms), **settings}
+    given = {name: finite(name, value) for name, value in settings.items()}
+    body: dict[str, Any] = {"kind": kind, "arms": names_in("arms", arms), **given}
     policy = body.get("policy")
     if isinstance(policy, AnyPolicy):
         body |= policy.to_dict()
     elif policy is not None and not isinstance(policy, str):
         raise TypeError(must_be("policy", "a policy such as SIExp3(), or the name of one", policy))
-    yield from self.ask("PUT", (), read_state, body=body)
+    yield from self.ask("PUT", (), read_state, body=body, patience=COMPILING)
 
 
 def state(self: Remote) -> Steps[BanditState]:
@@ -65,7 +67,8 @@ def configure(
     self: Remote, *, wait: float | UnsetType | None = UNSET, default_loss: float | UnsetType | None = UNSET
 ) -> Steps[BanditState]:
     """Change how long decisions wait for feedback, and the loss that is recorded after that; what is left out stays."""
-    return (yield from self.ask("PATCH", (), read_state, body=Changes(wait, default_loss)))
+    changes = Changes(finite("wait", wait), finite("default_loss", default_loss))
+    return (yield from self.ask("PATCH", (), read_state, body=changes))
 
 
 def arms(self: Remote) -> Steps[tuple[str, ...]]:
@@ -161,7 +164,8 @@ def send_records(self: Remote, records: Iterable[Mapping[str, Any]]) -> Steps[in
     done = 0
     try:
         for many, body in lists_of("records", records):
-            yield from self.ask("POST", ("records",), decoder(Recorded), body=body, repeats=False)
+            read = decoder(Recorded)
+            yield from self.ask("POST", ("records",), read, body=body, repeats=False, patience=COMPILING)
             done += many
     except ServiceError as problem:
         if done:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from wakeful.bandits.feedback import loss_of
+from wakeful.bandits.others import checked_probability
 from wakeful.bandits.report import Report
 from wakeful.bandits.switch_gains import SwitchGains
 from wakeful.inputs import must_be, one_of
@@ -129,7 +130,7 @@ def record(
 
     It is not asked again after a doubtful failure, because the service would take it for another decision.
     """
-    made = {"arm": arm, "probability": probability, "loss": loss_of(loss, reward)}
+    made = {"arm": arm, "probability": checked_probability(probability), "loss": loss_of(loss, reward)}
     yield from bandits.send_records(self, [{**made, "awake": None if awake is None else names_in("awake", awake)}])
 
 

@@ -36,7 +36,8 @@ class Client:
     Parameters:
         address: of the service, such as `http://127.0.0.1:8000`
         token: that the service knows, if it asks for one; it is never shown
-        timeout: seconds after which a request is given up, all its tries included
+        timeout: seconds after which a request is given up, all its tries included; ten times as many for making a
+            bandit and for records, because the service may have to compile the policy first
         retries: how often it is sent again at most
     """
 

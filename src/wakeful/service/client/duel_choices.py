@@ -7,6 +7,7 @@ import numpy as np
 
 from wakeful.bandits.duel_counts import TIED
 from wakeful.bandits.duel_results import Learned, ReadResults, find_duel_columns, read_results, results_source
+from wakeful.bandits.others import checked_probability
 from wakeful.inputs import must_be, one_of
 from wakeful.numerics.arrays import Floats
 from wakeful.service.client import bandit_methods as bandits
@@ -94,8 +95,11 @@ def record(
 
     It is not asked again after a doubtful failure, because the service would take it for another duel.
     """
-    about = {"group": group, "probability": probability, "awake": None if awake is None else names_in("awake", awake)}
-    yield from bandits.send_records(self, [{"left": left, "right": right, "winner": _winner(winner), **about}])
+    duel = {"left": left, "right": right, "winner": _winner(winner), "group": group}
+    about = {"probability": checked_probability(probability)}
+    yield from bandits.send_records(
+        self, [{**duel, **about, "awake": None if awake is None else names_in("awake", awake)}]
+    )
 
 
 def learn(

@@ -3,12 +3,14 @@
 A method is written once, as a function of a `Remote` that yields steps. `blocking` and `awaiting` make methods of it.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+import math
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import quote, urlencode
 
 import msgspec
+import numpy as np
 
 from wakeful.inputs import must_be
 from wakeful.service.client.attempts import Answer, Limits, Question, Steps, attempts
@@ -45,12 +47,20 @@ class Remote:
         body: Any = None,
         query: Any = None,
         repeats: bool = True,
+        patience: float = 1.0,
     ) -> Steps[Answer]:
-        """Ask the service about this bandit, and return the answer as `read` returns it; `parts` are of the path."""
+        """Ask the service about this bandit, and return the answer as `read` returns it.
+
+        Parameters:
+            method, parts, query, body: of the request; the parts of its path come after the name of the bandit
+            read, repeats: see `Question`
+            patience: how many times the usual time it may take
+        """
         path = "/".join(["/v1/bandits", *(in_path(part) for part in (self.name, *parts))])
         path += f"?{urlencode(query, doseq=True)}" if query else ""
-        sent = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
-        return (yield from attempts(Question(method, path, read, sent, repeats), self.limits))
+        sent = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body, enc_hook=plain)
+        limits = self.limits._replace(timeout=patience * self.limits.timeout)
+        return (yield from attempts(Question(method, path, read, sent, repeats), limits))
 
 
 class BlockingRemote(Remote):
@@ -104,10 +114,25 @@ def in_path(name: str) -> str:
 
 def names_in(what: str, given: Iterable[str]) -> list[str]:
     """Return a list of names."""
-    names = [] if isinstance(given, str | bytes) or not isinstance(given, Iterable) else list(given)
-    if not all(isinstance(name, str) for name in names) or (not names and not isinstance(given, list | tuple | set)):
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    names = list(given) if several else [None]
+    if not all(isinstance(name, str) for name in names):
         raise TypeError(must_be(what, "a list of names", given))
-    return [str(name) for name in names]
+    return [str(name) for name in names]  # NumPy has texts of its own
+
+
+def finite(what: str, value: Any) -> Any:
+    """Return a value, unless it is a number that JSON does not have: it would arrive as nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(must_be(what, "finite", value))
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy as one of Python, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(must_be("values in a request", "texts, numbers, lists or mappings", value))
 
 
 def lists_of(field: str, items: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
@@ -115,7 +140,7 @@ def lists_of(field: str, items: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
     parts: list[bytes] = []
     size = 0
     for item in items:
-        text = msgspec.json.encode(item)
+        text = msgspec.json.encode(item, enc_hook=plain)
         if parts and (len(parts) == MOST_ITEMS or size + len(text) > MOST_SENT):
             yield len(parts), _listed(field, parts)
             parts, size = [], 0

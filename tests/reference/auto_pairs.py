@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from reference.duel_policies import Counting, Pairs, Position
 from reference.policies import Law
 
-SPREAD, HANDICAP, LIKELIER, FLOOR, SHARP, FREE_SHARP, TIE = 4.0, 5.0, 5.0, 7.0, 1.5, 2.0, 1e-9
+SPREAD, HANDICAP, LIKELIER, FLOOR, SHARP, FREE_SHARP, TIE = 4.0, 3.0, 5.0, 7.0, 1.5, 2.0, 1e-9
 NAMES = ("one strength", "free", "per set")
 
 

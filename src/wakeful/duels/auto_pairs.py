@@ -20,7 +20,7 @@ from wakeful.policies.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
 SHARPNESS, FREE_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
 NOT_SHARPER = 1.0  # where an arm may meet itself, which teaches nothing
-HANDICAP = 5.0  # nats by which the other hypotheses start behind one strength per arm
+HANDICAP = 3.0  # nats by which the other hypotheses start behind one strength per arm
 MANY, NEGLIGIBLE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
 EQUAL = 1e-9  # strengths and variances that differ by less are equal
 STRENGTHS = Range(-1e4, 1e4)  # a duel moves one by less than 16, and less and less

@@ -30,10 +30,10 @@ ROWS: list[tuple[Any, dict[str, Any]]] = [
          "clock": 4, "memo": 0.5, "deadline": None, "versions": "v"},
     ),
     (
-        e.Dueled(1.0, "mine", 3, [2, 0], [AWAKE, AWAKE], [P, P], 4, [0.5, 0.5], [1, 0], "code", 5.0, "v"),
+        e.Dueled(1.0, "mine", 3, [2, 0], [AWAKE, AWAKE], [P, P], 4, [0.5, 0.5], [1, 0], "code", 5.0, "v", {"within": True}),
         {"id": "mine", "arms": ["juice", "tea"], "allowed": [["tea", "juice"]] * 2,
          "probabilities": [[0.25, 0.75]] * 2, "left": "tea", "right": "juice", "clock": 4, "memos": [0.5, 0.5],
-         "shown": [1, 0], "group": "code", "deadline": 5.0, "versions": "v"},
+         "shown": [1, 0], "group": "code", "deadline": 5.0, "versions": "v", "limits": {"within": True}},
     ),
     (e.Answered(1.0, 5, 0.25), {"decision": 5, "value": 0.25}),
     (e.Expired(1.0, 5, None), {"decision": 5, "value": None}),

@@ -1,7 +1,8 @@
 """`AutoPairs()` against the best other dueling policy of every world: ratios first, losing rows too.
 
     python benchmarks/one_policy_duels.py [--runs 20] [--rounds 50000] [--seed 41] [--only path,S] [--quick]
-    python benchmarks/one_policy_duels.py --part matrices|speed
+    python benchmarks/one_policy_duels.py --part matrices [--start 0]
+    python benchmarks/one_policy_duels.py --part speed
     python benchmarks/one_policy_duels.py --part pending [--runs 60]
 
 Duel regret, the same runs for every policy: mean and 90 % quantile. A row is marked where the mean exceeds 1.2 times
@@ -131,12 +132,15 @@ def table(rounds: int, runs: int, seed: int, starts: tuple[str, ...], others: di
             print(row(name, rounds, runs, seed, others), flush=True)
 
 
-def matrices(policy: wk.DuelingPolicy, numbers: range) -> None:
-    """Print the regret a round over the second half, and every matrix in which it exceeds the limit."""
+def matrices(policy: wk.DuelingPolicy, numbers: range, start: int) -> None:
+    """Print the regret a round over the second half, and every matrix in which it exceeds the limit.
+
+    The seed of a run is the number of its matrix and `start`.
+    """
     half, found = MATRIX_ROUNDS // 2, []
     for number in numbers:
         world, points = Preferences(condorcet(number), "all"), [half, MATRIX_ROUNDS]
-        results = wk.simulate({"it": policy}, world, MATRIX_ROUNDS, 1, number, checkpoints=points)
+        results = wk.simulate({"it": policy}, world, MATRIX_ROUNDS, 1, start + number, checkpoints=points)
         before, after = results.curve("dueling", "it")[0]
         found.append((after - before) / half)
         if found[-1] > MATRIX_LIMIT:
@@ -198,6 +202,7 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=20)
     options.add_argument("--rounds", type=int, default=50_000)
     options.add_argument("--seed", type=int, default=SEED)
+    options.add_argument("--start", type=int, default=0, help="added to the seed of each run of the matrices")
     options.add_argument("--only", default="", help="names of worlds, or beginnings of them, with commas between")
     options.add_argument("--quick", action="store_true", help="without the slow policies")
     given = options.parse_args()
@@ -205,7 +210,7 @@ def main() -> None:
     others = {label: policy for label, policy in OTHERS.items() if not (given.quick and label in SLOW)}
     parts: dict[str, Callable[[], None]] = {
         "table": lambda: table(given.rounds, given.runs, given.seed, starts, others),
-        "matrices": lambda: matrices(wk.AutoPairs(), range(MATRICES)),
+        "matrices": lambda: matrices(wk.AutoPairs(), range(MATRICES), given.start),
         "pending": lambda: print_pending(given.runs),
         "speed": print_speed,
     }

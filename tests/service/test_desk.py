@@ -11,9 +11,10 @@ import pytest
 from wakeful.service import desk as desk_module
 from wakeful.service.desk import Desk
 from wakeful.service.engine import Engine
-from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
+from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Configure, Create, Decide, Look, Report
+from wakeful.service.requests import Configure, Create, Decide, Look, Record, Report
+from wakeful.service.rules import compile_records
 from wakeful.service.stores import open_store
 
 MAKE = Create("shop", NewBandit(arms=["tea", "juice"], policy="Uniform", seed=1))
@@ -114,3 +115,16 @@ def test_one_who_went_away_does_not_disturb_the_others(tmp_path: Path) -> None:
         return int(decisions)
 
     assert asyncio.run(run()) == 2
+
+
+def test_records_of_others_are_compiled_for_before_anybody_waits(tmp_path: Path) -> None:
+    async def run() -> int:
+        desk = await Desk.open(str(tmp_path / "wakeful.db"))
+        await desk.ask(MAKE)
+        recorded = await desk.ask(Record("shop", [NewRecord(arm="tea", awake=["tea"], probability=1.0, loss=0.5)]))
+        await desk.close()
+        return int(recorded.records)
+
+    before = compile_records.cache_info().misses
+    assert asyncio.run(run()) == 1
+    assert compile_records.cache_info().misses == before + 1

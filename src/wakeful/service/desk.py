@@ -18,8 +18,8 @@ from typing import Any
 
 from wakeful.service.engine import Batch, Engine
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Create, Look, LookAll, Request
-from wakeful.service.rules import compile_for
+from wakeful.service.requests import Create, Look, LookAll, Record, Request
+from wakeful.service.rules import compile_for, compile_records
 from wakeful.service.stores import open_store
 
 log = logging.getLogger("wakeful.service")
@@ -74,6 +74,8 @@ class Desk:
         """Return the answer to a request, or raise `Refused`."""
         if isinstance(request, Create):
             await asyncio.to_thread(compile_for, request.body)  # nobody else waits for the compiler
+        elif isinstance(request, Record) and request.bandit in self.engine.ledgers:
+            await asyncio.to_thread(compile_records, self.engine.ledgers[request.bandit].bandit.policy)
         return _given(await self._put(request))
 
     async def ask_many(self, requests: Sequence[Request]) -> list[Any]:

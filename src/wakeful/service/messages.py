@@ -122,7 +122,7 @@ class DecisionMade(Answer):
 
 
 class DuelMade(Answer):
-    """The arms of a duel, and the probability of choosing them in these places."""
+    """The arms of a duel, and the probability of drawing them in this order and showing them in these places."""
 
     id: str
     left: str

@@ -130,6 +130,18 @@ def compile_for(body: NewBandit) -> None:
         return
 
 
+@cache
+def compile_records(policy: Policy | DuelingPolicy) -> None:
+    """Compile what a bandit needs to learn from decisions of others, by learning from one with two arms."""
+    try:
+        if isinstance(policy, DuelingPolicy):
+            DuelingBandit(policy, 2, 0).record(0, 1, winner="tie", probability=0.25)
+        else:
+            Bandit(policy, 2, 0).record(0, probability=0.5, loss=0.5)
+    except (ValueError, TypeError):  # said when it is asked for
+        return
+
+
 def _policy(body: NewBandit) -> Policy | DuelingPolicy:
     """Return the policy that a body names, by default the one to start with."""
     kind: Any = DuelingPolicy if body.kind == "dueling" else Policy

@@ -30,7 +30,7 @@ ROWS: list[tuple[Any, dict[str, Any]]] = [
          "clock": 4, "memo": 0.5, "deadline": None, "versions": "v"},
     ),
     (
-        e.Dueled(1.0, "mine", 3, [2, 0], [AWAKE, AWAKE], [P, P], 4, [0.5, 0.5], [1, 0], "code", 5.0, "v", {"within": True}),
+        e.Dueled(1.0, "mine", 3, [2, 0], [AWAKE] * 2, [P, P], 4, [0.5] * 2, [1, 0], "code", 5.0, "v", {"within": True}),
         {"id": "mine", "arms": ["juice", "tea"], "allowed": [["tea", "juice"]] * 2,
          "probabilities": [[0.25, 0.75]] * 2, "left": "tea", "right": "juice", "clock": 4, "memos": [0.5, 0.5],
          "shown": [1, 0], "group": "code", "deadline": 5.0, "versions": "v", "limits": {"within": True}},

@@ -24,9 +24,16 @@ ABOUT = {
     "file": "The name of the file.",
 }
 TAGS = (("/arms", "bandits"), ("/decisions", "decisions"), ("/batch", "decisions"), ("/records", "decisions"))
-ALWAYS = ("bad_request", "invalid", "failed", "unavailable")  # codes that any operation may be refused with
+ALWAYS = (
+    "bad_request",
+    "timeout",
+    "too_large",
+    "invalid",
+    "failed",
+    "unavailable",
+)  # codes that any operation may be refused with
 WITH_TOKEN = ("unauthorized", "forbidden", "too_many")
-WITH_BODY = ("timeout", "too_large", "unsupported_type")
+WITH_BODY = ("unsupported_type",)
 
 
 def document(operations: Iterable[Operation]) -> dict[str, Any]:

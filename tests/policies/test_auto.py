@@ -81,7 +81,21 @@ def test_two_nearly_equal_arms_are_both_tried_after_an_unlucky_start() -> None:
     state.counts[:], state.losses[:] = [1000.0, 20_000.0], [400.0, 7000.0]  # 0.4 after bad luck, and 0.35
     state.totals[:] = 21_000.0, 7400.0
     state.evidence[:-1] = -12.0  # sure that losses do not depend on what is awake
-    assert 4e-4 < policy.probabilities(state, np.ones(2, np.bool_))[0] < 1e-3
+    assert 1e-4 < policy.probabilities(state, np.ones(2, np.bool_))[0] < 3e-4
+
+
+def test_an_arm_that_was_never_played_in_a_set_says_nothing_about_dependence() -> None:
+    policy = wk.Auto()
+    bandit = wk.Bandit(policy, arms=3, seed=1)
+    for awake in ([0, 1], [0, 2], [1, 2], [0, 1, 2]):
+        before = bandit.state.evidence.copy()
+        bandit.update(bandit.choose(awake), loss=1.0)
+        gains = bandit.state.evidence - before
+        np.testing.assert_allclose(gains, np.tile(gains[-1], (5, 1)), atol=1e-12)
+    while abs(gains[0, 0] - gains[-1, 0]) < 1e-3:  # until an arm is played again in the last set
+        before = bandit.state.evidence.copy()
+        bandit.update(bandit.choose([0, 1, 2]), loss=0.0)
+        gains = bandit.state.evidence - before
 
 
 def test_decisions_while_feedback_is_pending_differ() -> None:

@@ -22,7 +22,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return (0.0 if kappa == math.inf else -2.0) + (0.0 if rho == 1.0 else -6.0)
+        return (0.0 if kappa == math.inf else -1.5) + (0.0 if rho == 1.0 else -6.0)
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -56,12 +56,12 @@ class Auto:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
         best = min(m.values())
-        greed = 4.0 if rho == 1.0 else 16.0
+        greed = 4.0 if rho == 1.0 else 8.0
         w = {}
         for k in S:
             x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
-            extra = min((greed - 1.0) * x, (1.0 - 1.0 / greed) * (4.0 + math.log(len(S) / 2.0)))
-            w[k] = math.exp(-x - extra / (1.0 + 4.0 * n[k] * m[k] * (1.0 - m[k]) / 2000.0))
+            overdue = max(n.values()) / (n[k] + 100.0) * math.exp(-x)
+            w[k] = math.exp(-x - math.log(1.0 + greed * (len(S) + 2.0) * min(x, 2.0)) / (1.0 + overdue))
         return {k: w[k] / sum(w.values()) for k in S}
 
     def law(self, S: list[int]) -> Law:
@@ -93,13 +93,17 @@ class Auto:
 
     def weigh(self, S: tuple[int, ...], k: int, loss: float) -> None:
         mean, strength = self.usual()
+        gain = {}
         for h in self.evidence:
             n, lost = self.record(*h, S, k)
             q = (lost + strength * mean) / (n + strength)
             q = 1.0 / (1.0 + math.exp(-math.log(q / (1.0 - q)) - self.level[h]))
             q = min(max(q, 1e-4), 1.0 - 1e-4)
             self.level[h] = 0.99 * self.level[h] + 0.2 * (loss - q)
-            self.evidence[h] += loss * math.log(q) + (1.0 - loss) * math.log(1.0 - q)
+            gain[h] = loss * math.log(q) + (1.0 - loss) * math.log(1.0 - q)
+        tried = S in self.sets and any(then == S and arm == k for then, arm, _ in self.seen)
+        for kappa, rho in self.evidence:
+            self.evidence[kappa, rho] += gain[kappa if tried else math.inf, rho]
         top = max(self.evidence.values())
         for h in self.evidence:
             self.evidence[h] = max(self.evidence[h] - top, self.doubt(*h) - 12.0)

@@ -19,10 +19,10 @@ from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_r
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-GREED = 4.0  # how many times the evidence against an arm counts, as long as it is little
-GREED_FORGETTING = 16.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
-BEND = 4.0  # of that product, with two arms: beyond, more evidence counts once
-KNOWN = 2000.0  # fair coins' worth of observations of an arm at which the extra evidence counts half
+GREED = 4.0  # how much less an arm is played with each nat against it, for every awake arm and two more
+GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
+BEND = 2.0  # nats against an arm beyond which more do not make it rarer still
+PATIENCE = 100.0  # observations beside which those of an arm are few: greed fades once another has many times as many
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -64,9 +64,9 @@ class Auto(Policy):
 
     Losses are counted by arm and by awake set, with four lengths of memory. Twenty ways to read these records (five
     degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. A
-    reading plays arm k with probability proportional to `exp(-x)`, where x is n(k) times the relative entropy of the
-    mean loss of k to that of the best awake arm, counted several times as long as it is little; `docs/auto.md` has all
-    of it.
+    reading plays arm k with probability proportional to `exp(-x - y)`, where x is n(k) times the relative entropy of
+    the mean loss of k to that of the best awake arm, and y makes the policy greedier as long as k is not overdue;
+    `docs/auto.md` has all of it.
 
     With `guard`, external regret is bounded against any losses and awake sets: every awake arm is also tried with
     probability `guard t^(-1/3) / |S|`, and once the estimated regret to some arm is larger than chance explains,
@@ -84,7 +84,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (65 %); all decisions count (99 %).
+    Losses do not depend on what is available (53 %); all decisions count (99 %).
     """
 
     max_sets: int = 256
@@ -200,13 +200,12 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
 @kernel
 def _sample(weight: float, greed: float, awake: Ints, n: Floats, mean: Floats, p: Floats) -> None:
     """Add `weight` times the probabilities of one reading to `p`: Maillard sampling with relative entropies."""
-    best = mean.min()
-    most = (greed - 1.0) / greed * (BEND + log(0.5 * awake.size))
+    best, most = mean.min(), n.max()
     total = 0.0
     for i in range(awake.size):
         x = n[i] * entropy(mean[i], best)
-        fair = 4.0 * n[i] * mean[i] * (1.0 - mean[i])  # so many tosses of a fair coin tell as much
-        n[i] = exp(-x - min((greed - 1.0) * x, most) / (1.0 + fair / KNOWN))
+        overdue = most / (n[i] + PATIENCE) * exp(-x)
+        n[i] = exp(-x - log(1.0 + greed * (awake.size + 2.0) * min(x, BEND)) / (1.0 + overdue))
         total += n[i]
     for i in range(awake.size):
         p[awake[i]] += weight * n[i] / total

@@ -20,7 +20,7 @@ from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
-DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
+DOUBT_SETS = 1.5  # nats that a reading which keeps sets apart has against it before the first loss
 DOUBT_MEMORY = 6.0  # nats that a reading which forgets has against it
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 REACH = 16  # rows of the table of sets that are looked at for a set
@@ -57,7 +57,7 @@ RANGES: Ranges = {
     "losses": SCALED,
     "scale": Range(0.5, 2.0 * LARGEST_SCALE),
     "totals": Range(0.0, MOST),
-    "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - LEAST_EVIDENCE, 0.0),
+    "evidence": Range(-DOUBT_SETS - DOUBT_MEMORY - LEAST_EVIDENCE - 0.5, 0.0),  # files of older versions go as low
     "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),
 }
 
@@ -170,19 +170,27 @@ def score(q: float, loss: float) -> float:
 
 @kernel
 def weigh(state: Records, row: int, arm: int, loss: float) -> None:
-    """Add to the evidence of every reading how well it predicted `loss`; none falls too far below the best."""
+    """Add to the evidence of every reading how well it predicted `loss`; none falls too far below the best.
+
+    Where the arm was never played in this set, all gain what the pooled reading does: keeping sets apart knows nothing
+    there, and to know nothing is often the better prediction while arms have short records.
+    """
     evidence, level = state.evidence, state.level
     mean, strength = usual(state.totals[0], state.totals[1])
     n, lost = np.empty((KAPPAS.size, RHOS.size)), np.empty((KAPPAS.size, RHOS.size))
     read_arm(state, row, arm, n, lost)
+    tried = row >= 0 and state.own_counts[0, row, arm] > 0.0
     best = -np.inf
-    for a in range(KAPPAS.size):
-        for r in range(RHOS.size):
+    for r in range(RHOS.size):
+        gain = 0.0
+        for a in range(POOLED, -1, -1):
             q = mean_of(n[a, r], lost[a, r], mean, strength)
             q = q / (q + (1.0 - q) * exp(-level[a, r]))
             q = min(max(q, CERTAIN), 1.0 - CERTAIN)
             level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - q)
-            evidence[a, r] += score(q, loss)
+            if tried or a == POOLED:
+                gain = score(q, loss)
+            evidence[a, r] += gain
             best = max(best, evidence[a, r])
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):

@@ -10,9 +10,9 @@ from wakeful.service.events import BEGINNING, AnyEvent, entry
 from wakeful.service.ledger import Ledger
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.requests import AddArm, Configure, Create, Decide, Record, Report, RetireArm
-from wakeful.service.rules import versions
 from wakeful.service.store import Store
 from wakeful.service.stores import open_store
+from wakeful.service.turn import versions
 
 ARMS = ["tea", "coffee", "juice"]
 GROUPS = {"tea": "hot", "coffee": "hot", "juice": "cold", "water": "cold"}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from wakeful.service import desk as desk_module
+from wakeful.service.bandit_rules import compile_records
 from wakeful.service.desk import Desk
 from wakeful.service.engine import Engine
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Configure, Create, Decide, Look, Record, Report
-from wakeful.service.rules import compile_records
 from wakeful.service.stores import open_store
 
 MAKE = Create("shop", NewBandit(arms=["tea", "juice"], policy="Uniform", seed=1))

@@ -14,9 +14,9 @@ from wakeful.service import migrations
 from wakeful.service.engine import Engine
 from wakeful.service.messages import NewDecision
 from wakeful.service.requests import Decide
-from wakeful.service.rules import versions
 from wakeful.service.store import Store, StoreError
 from wakeful.service.stores import open_store
+from wakeful.service.turn import versions
 from wakeful.service.verify import verify
 
 DATA = Path(__file__).parents[1] / "data" / "service"

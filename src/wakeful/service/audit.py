@@ -30,7 +30,7 @@ from wakeful.service.events import (
     encode,
 )
 from wakeful.service.ledger import Ledger
-from wakeful.service.rules import versions
+from wakeful.service.turn import versions
 
 ACROSS_VERSIONS = 1e-9  # how far probabilities computed by other versions may be from ours
 CHOICES = (Decided, Dueled)

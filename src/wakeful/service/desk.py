@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.engine import Batch, Engine
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Look, LookAll, Record, Request
-from wakeful.service.rules import compile_for, compile_records
 from wakeful.service.stores import open_store
 
 log = logging.getLogger("wakeful.service")

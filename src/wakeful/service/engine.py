@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wakeful.service.bandit_rules import compile_for
+from wakeful.service.decision_rules import overdue
 from wakeful.service.events import Answered, Expired
 from wakeful.service.known import Finder, Known, number_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Report, Request
-from wakeful.service.rules import Turn, carry_out, compile_for, overdue
+from wakeful.service.rules import carry_out
 from wakeful.service.store import Row, Store, StoreError
+from wakeful.service.turn import Turn
 
 log = logging.getLogger("wakeful.service")
 EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots

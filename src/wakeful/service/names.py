@@ -9,6 +9,7 @@ from wakeful.service.refusals import Refused
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 PLAIN = re.compile(rf"[A-Za-z0-9._~-]{{1,{LONGEST_SERVED_NAME}}}")  # what most names are made of
+DOTS = frozenset({".", ".."})
 
 
 def checked_name(field: str, name: str) -> str:
@@ -24,7 +25,7 @@ def name_in_path(field: str, raw: str) -> str:
     >>> name_in_path("name", "caf%C3%A9")
     'café'
     """
-    if PLAIN.fullmatch(raw):
+    if PLAIN.fullmatch(raw) and raw not in DOTS:
         return raw
     try:
         name = unquote_to_bytes(raw).decode("utf-8")
@@ -32,6 +33,8 @@ def name_in_path(field: str, raw: str) -> str:
         raise Refused("invalid", must_be(field, "UTF-8", raw), field) from None
     if not 1 <= len(name) <= LONGEST_SERVED_NAME:
         raise Refused("invalid", must_be(field, f"text of 1 to {LONGEST_SERVED_NAME} characters", name), field)
+    if name in DOTS and field != "arm":  # addresses are shortened by them before they are sent
+        raise Refused("invalid", must_be(field, "other than '.' and '..'", name), field)
     if "/" in name and field != "arm":  # arms have the names that their owner gave them
         raise Refused("invalid", must_be(field, "text without slashes", name), field)
     return checked_name(field, name)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from wakeful.service.changes import Changes
 from wakeful.service.metrics import Metrics
 from wakeful.service.pages import Pages
-from wakeful.service.rules import refusal_of
+from wakeful.service.turn import refusal_of
 
 MOST_COMPUTING = 2  # readings that are computed at the same time
 

@@ -16,12 +16,12 @@ from wakeful.duels.duel import Duel
 from wakeful.inputs import must_be
 from wakeful.policies.decision import Decision
 from wakeful.service import readings as r
+from wakeful.service.bandit_rules import state_of
 from wakeful.service.event_views import numbers_in
 from wakeful.service.events import Answered, Expired
 from wakeful.service.known import Known, id_of
 from wakeful.service.messages import BanditState, DecisionState, DuelState, FeedbackSeen
 from wakeful.service.refusals import Refused
-from wakeful.service.rules import state_of
 
 KINDS = {"bandit": "a bandit that is not dueling", "dueling": "a dueling bandit"}
 

@@ -128,3 +128,21 @@ def test_records_of_others_are_compiled_for_before_anybody_waits(tmp_path: Path)
     before = compile_records.cache_info().misses
     assert asyncio.run(run()) == 1
     assert compile_records.cache_info().misses == before + 1
+
+
+def test_of_a_batch_that_finds_no_room_nothing_is_carried_out(tmp_path: Path) -> None:
+    async def run() -> tuple[int, int]:
+        desk = await Desk.open(str(tmp_path / "wakeful.db"), most_waiting=5)
+        await desk.ask(MAKE)
+        many = [Decide("shop", NewDecision()) for _ in range(8)]
+        alone = await desk.ask_many(many)  # nobody else waits: it is carried out
+        first = asyncio.ensure_future(desk.ask(Decide("shop", NewDecision())))
+        await asyncio.sleep(0)
+        with pytest.raises(Refused, match="waiting already"):
+            await desk.ask_many(many)
+        await first
+        decisions = await desk.ask(Look("shop", lambda ledger, _: ledger.decisions))
+        await desk.close()
+        return len(alone), int(decisions)
+
+    assert asyncio.run(run()) == (8, 9)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from wakeful.service import bandit_rules, decision_rules
 from wakeful.service.engine import Engine, fold
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.refusals import Refused
@@ -313,3 +314,81 @@ def test_only_one_process_writes_to_a_file(tmp_path: Any) -> None:
         assert [row.name for row in reader.rows()] == ["arena", "shop"]
         reader.close()
         assert engine.run([Decide("shop", NewDecision())])[0][1]
+
+
+def test_a_bandit_deleted_and_made_again_in_one_batch_begins_anew(url: str) -> None:
+    with serving(url) as engine:
+        engine.run([Decide("shop", NewDecision(id="mine"))])
+        make = Create("shop", NewBandit(arms=["x", "y"], policy="SIExp3"))
+        asked: list[Any] = [
+            Delete("shop", 2),
+            make,
+            Decide("shop", NewDecision(id="mine")),
+            Report("shop", "d2", Feedback(loss=1)),
+        ]
+        deleted, (_, new), (made, is_new_too), counted = engine.run(asked)
+        assert (deleted, new, is_new_too, counted.status) == (None, True, True, "counted")
+        assert made.arm in {"x", "y"}
+        assert folded(engine) == states(engine)
+        with engine.store.transaction(writes=False):
+            stray = "SELECT 1 FROM event WHERE bandit NOT IN (SELECT id FROM bandit)"
+            assert not engine.store.execute(stray)
+
+
+def test_time_that_passes_within_a_batch_does_not_disturb_the_sweep(url: str) -> None:
+    clock = Clock()
+
+    def passing() -> float:
+        clock.now += 0.4
+        return clock.now
+
+    with serving(url, clock=passing) as engine:
+        engine.run([Configure("shop", Changes(wait=1.0))])
+        engine.run([Decide("shop", NewDecision()) for _ in range(3)])
+        for _ in range(6):
+            engine.run([Decide("shop", NewDecision())])
+            engine.sweep()
+        assert engine.ledgers["shop"].expired > 3
+        clock.now -= 3600.0
+        assert isinstance(engine.sweep(), int)
+
+
+def test_decisions_that_may_wait_long_do_not_keep_others_waiting(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision_rules, "MOST_EXPIRED", 4)
+    clock = Clock()
+    with serving(url, clock=clock) as engine:
+        engine.run([Configure("shop", Changes(wait=1e6)), *[Decide("shop", NewDecision())] * 6])
+        engine.run([Configure("shop", Changes(wait=1.0)), *[Decide("shop", NewDecision())] * 6])
+        clock.now += 2.0
+        assert [engine.sweep() for _ in range(3)] == [4, 2, 0]
+
+
+def test_a_reward_is_the_same_feedback_as_its_loss(url: str) -> None:
+    with serving(url) as engine:
+        id = engine.run([Decide("shop", NewDecision())])[0][0].id
+        both = engine.run([Report("shop", id, Feedback(loss=0.3)), Report("shop", id, Feedback(reward=0.7))])
+        assert [answer.status for answer in both] == ["counted", "known"]
+
+
+def test_an_id_of_a_duel_with_other_arms_is_a_conflict(url: str) -> None:
+    with serving(url) as engine:
+        first = Decide("arena", NewDecision(awake=["tea", "coffee"], id="mine"))
+        assert engine.run([first, first])[1][1] is False
+        other = engine.run([Decide("arena", NewDecision(awake=["tea", "juice"], id="mine"))])[0]
+        assert other.status == 409
+
+
+def test_there_is_a_most_of_arms(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bandit_rules, "MOST_SERVED_ARMS", 4)
+    with serving(url) as engine:
+        assert engine.run([AddArm("shop", "milk")])[0][1]
+        assert engine.run([AddArm("shop", "beer")])[0].status == 422
+
+
+def test_a_bandit_that_another_process_deleted_can_be_made_again(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    with serving(url) as first:
+        second = Engine(open_store(url))
+        assert first.run([Delete("shop", 1)])[0] is None
+        assert second.run([Create("shop", NewBandit(arms=["x"], policy="SIExp3"))])[0][1]
+        second.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wakeful.service.names import name_in_path
+from wakeful.service.names import checked_id, name_in_path
 from wakeful.service.refusals import Refused
 
 
@@ -23,3 +23,10 @@ def test_names_that_cannot_be_addressed_are_refused(raw: str) -> None:
 def test_arms_have_the_names_that_their_owner_gave_them() -> None:
     assert name_in_path("arm", "a%2Fb") == "a/b"
     assert name_in_path("arm", "%2E%2E") == ".."
+
+
+@pytest.mark.parametrize("own_id", ["a/b", ".", "..", "a\nb"])
+def test_ids_that_no_path_can_hold_are_refused(own_id: str) -> None:
+    with pytest.raises(Refused):
+        checked_id("id", own_id)
+    assert checked_id("id", "visit 1") == "visit 1"

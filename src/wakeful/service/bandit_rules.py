@@ -16,7 +16,7 @@ from wakeful.policies.auto import Auto
 from wakeful.policies.policy import Policy
 from wakeful.service import events
 from wakeful.service.ledger import Ledger
-from wakeful.service.messages import ArmState, BanditState, NewBandit
+from wakeful.service.messages import MOST_SERVED_ARMS, ArmState, BanditState, NewBandit
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import AddArm, Configure, Create, RetireArm
 from wakeful.service.turn import Turn, versions
@@ -54,7 +54,7 @@ def compile_for(body: NewBandit) -> None:
         made = bandit.propose(None, [0.5] * 4 if body.kind == "dueling" else 0.5)
         bandit.admit(made)
         bandit.update(made, **({"winner": "tie"} if body.kind == "dueling" else {"loss": 0.5}))
-    except (ValueError, TypeError, Refused):
+    except (ValueError, TypeError, MemoryError, Refused):
         return
 
 
@@ -108,6 +108,8 @@ def add_arm(request: AddArm, turn: Turn) -> tuple[BanditState, bool]:
     """Add an arm, or revive it if it is retired."""
     ledger = turn.there
     position = ledger.positions.get(request.arm)
+    if position is None and len(ledger.names) >= MOST_SERVED_ARMS:
+        raise Refused("invalid", must_be("arms", f"at most {MOST_SERVED_ARMS}", len(ledger.names) + 1), "arms")
     if position is None:
         turn.add(events.ArmAdded(turn.now, request.arm))
     elif request.arm in ledger.bandit.retired:

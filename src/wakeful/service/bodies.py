@@ -32,6 +32,9 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], most: int) ->
     media = headers.get(b"content-type", b"")
     if media != MEDIA:
         check_media(media)
+    if b"content-encoding" in headers:
+        given = headers[b"content-encoding"].decode("latin-1")
+        raise Refused("unsupported_type", must_be("Content-Encoding", "left out", given), "Content-Encoding")
     said = headers.get(b"content-length")
     if said is not None and (not said.isdigit() or int(said) > most):
         raise TooLong(most)

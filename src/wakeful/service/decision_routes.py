@@ -23,7 +23,7 @@ from wakeful.service.messages import (
     Recorded,
     Records,
 )
-from wakeful.service.names import checked_name
+from wakeful.service.names import checked_id
 from wakeful.service.operations import Call, Operation, Service
 from wakeful.service.queries import LevelQuery
 from wakeful.service.readings import ExplanationReading
@@ -36,7 +36,7 @@ async def decide(service: Service, call: Call) -> tuple[int, Any]:
     """Choose among the arms that are awake; the decision is on disk before this answers."""
     body = call.body
     if body.id is not None:
-        checked_name("id", body.id)
+        checked_id("id", body.id)
     made, is_new = await service.desk.ask(Decide(call.path[0], body))
     return 201 if is_new else 200, made
 
@@ -52,7 +52,7 @@ async def run_batch(service: Service, call: Call) -> tuple[int, Any]:
     name, body = call.path[0], call.body
     for position, wanted in enumerate(body.decisions):
         if wanted.id is not None:
-            checked_name(f"decisions[{position}].id", wanted.id)
+            checked_id(f"decisions[{position}].id", wanted.id)
     asked: list[Any] = [Decide(name, wanted) for wanted in body.decisions]
     asked += [Report(name, given.decision, _feedback(given)) for given in body.feedback]
     found = await service.desk.ask_many(asked) if asked else []

@@ -1,5 +1,8 @@
 """What requests about decisions do: choose, learn how it went, and record what has waited too long."""
 
+from itertools import chain, islice
+from math import isclose
+
 from wakeful.duels.duel import Duel
 from wakeful.inputs import must_be
 from wakeful.policies.decision import Decision
@@ -14,6 +17,7 @@ from wakeful.service.requests import Decide, Expire, Report
 from wakeful.service.turn import Turn, versions
 
 MOST_EXPIRED = 1_000  # at a time
+SAME = 1e-12  # by how much two losses that are the same may differ
 
 
 def decide(request: Decide, turn: Turn) -> tuple[DecisionMade | DuelMade, bool]:
@@ -55,7 +59,9 @@ def _duel(ledger: Ledger, body: NewDecision, now: float) -> tuple[Duel, Choice]:
 def _again(ledger: Ledger, known: Known, body: NewDecision) -> DecisionMade | DuelMade:
     """Return the answer that was given to this id before; another set of arms is a conflict."""
     made = ledger.decision_of(known.choice)
-    if body.awake is not None and isinstance(made, Decision) and set(body.awake) != set(made.awake):
+    before = set(made.awake if isinstance(made, Decision) else chain(*made.allowed))
+    is_limited = body.pairs or body.groups or body.within  # such duels leave out arms that may meet no other
+    if body.awake is not None and not is_limited and set(body.awake) != before:
         raise Refused("conflict", f"the id {body.id!r} belongs to a decision with another awake set", "id")
     return made_answer(id_of(known), made)
 
@@ -74,7 +80,7 @@ def report(request: Report, turn: Turn) -> FeedbackTaken:
     value = value_of(ledger, known.choice, request.body)
     outcome, deadline = known.outcome, known.choice.deadline
     if isinstance(outcome, events.Answered):
-        if outcome.value != value:
+        if not isclose(outcome.value, value, abs_tol=SAME):  # a reward of 0.7 is a loss of 0.3, but for rounding
             raise Refused("conflict", f"decision {request.decision!r} has other feedback already", None)
         return FeedbackTaken(request.decision, "known")
     if outcome is None and (deadline is None or turn.now <= deadline):
@@ -137,4 +143,5 @@ def expire(request: Expire, turn: Turn) -> int:
 
 def overdue(ledger: Ledger, now: float) -> list[int]:
     """Return the decisions whose deadline has passed, the first ones only: the others' turn comes next."""
-    return [number for number, deadline in list(ledger.waiting.items())[:MOST_EXPIRED] if deadline < now]
+    passed = max(now, ledger.time)  # as events are dated
+    return list(islice((number for number, deadline in ledger.waiting.items() if deadline < passed), MOST_EXPIRED))

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from wakeful.service.bandit_rules import compile_for, compile_records
+from wakeful.service.decision_rules import MOST_EXPIRED
 from wakeful.service.engine import Batch, Engine
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Look, LookAll, Record, Request
@@ -80,17 +81,16 @@ class Desk:
 
     async def ask_many(self, requests: Sequence[Request]) -> list[Any]:
         """Return for each of some requests its answer, or the `Refused` that it ends with; they stay together."""
-        answers = await asyncio.gather(*[self._put(request) for request in requests])
-        for answer in answers:
-            if isinstance(answer, Exception) and not isinstance(answer, Refused):
-                raise answer
-        return answers
+        if self._queue and len(self._queue) + len(requests) > self.most_waiting:
+            raise Refused("unavailable", f"{len(self._queue)} requests are waiting already; try again")
+        answers = await asyncio.gather(*[self._put(request, is_room_certain=True) for request in requests])
+        return [answer if _is_answer(answer) else Refused("failed", "the service failed") for answer in answers]
 
-    def _put(self, request: Request) -> "asyncio.Future[Any]":
+    def _put(self, request: Request, *, is_room_certain: bool = False) -> "asyncio.Future[Any]":
         """Queue a request."""
         if self._is_closing:
             raise Refused("unavailable", "the service is stopping")
-        if len(self._queue) >= self.most_waiting:
+        if len(self._queue) >= self.most_waiting and not is_room_certain:
             raise Refused("unavailable", f"{self.most_waiting} requests are waiting already; try again")
         future = self._loop.create_future()
         self._queue.append((request, future))
@@ -108,7 +108,7 @@ class Desk:
         elif self._queue:
             items = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
             requests = [request for request, _ in items]
-            if self.engine.store.is_local:
+            if self.engine.store.is_local and self.engine.is_small(requests):
                 self._begin(items, self.engine.begin(requests))
             else:
                 self._in_thread(partial(self.engine.run, requests), partial(self._deliver, items))
@@ -175,6 +175,8 @@ class Desk:
             log.error("looking at what has waited too long failed", exc_info=problem)
         elif done.result():
             self.changes += 1
+            if done.result() >= MOST_EXPIRED:  # more have waited too long
+                self._swept -= 0.95 * SECONDS_PER_SWEEP
         self._next()
 
     def _on_time(self) -> None:
@@ -192,6 +194,11 @@ class Desk:
         await self._idle.wait()
         await self._loop.run_in_executor(self._thread, self.engine.close)
         self._thread.shutdown()
+
+
+def _is_answer(answer: Any) -> bool:
+    """Whether an answer is one that can be given, a refusal among them."""
+    return isinstance(answer, Refused) or not isinstance(answer, Exception)
 
 
 def _given(answer: Any) -> Any:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wakeful.service.bandit_rules import compile_for
+from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.decision_rules import overdue
 from wakeful.service.events import Answered, Expired
 from wakeful.service.known import Finder, Known, number_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Report, Request
+from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
 from wakeful.service.rules import carry_out
 from wakeful.service.store import Row, Store, StoreError
 from wakeful.service.turn import Turn
@@ -25,6 +25,7 @@ from wakeful.service.turn import Turn
 log = logging.getLogger("wakeful.service")
 EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
 BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as much as itself
+FEW_ARMS = 200  # a decision among so many takes a millisecond at most
 UNAVAILABLE = "the store does not answer; nothing was changed, try again"
 
 
@@ -38,6 +39,7 @@ class Batch:
     appended: int = 0
     writes: int = 0
     is_open: bool = False  # whether there is something to commit
+    is_apart: bool = False  # whether each request gets a transaction of its own
     broken_by: Exception | None = None  # before the commit: each request gets a transaction of its own then
     failed_by: StoreError | None = None  # at the commit
 
@@ -72,11 +74,12 @@ class Engine:
         batch = Batch(list(requests), [None] * len(requests))
         writes = [(n, r) for n, r in enumerate(requests) if not isinstance(r, Look | LookAll)]
         batch.writes = len(writes)
-        if writes:
+        if len(writes) > 1 and any(isinstance(request, Delete) for _, request in writes):
+            batch.is_apart = True  # what follows a deletion begins anew, from what the store has
+        elif writes:
             batch.names = {request.bandit for _, request in writes}
             for _, request in writes:
-                if isinstance(request, Create):
-                    compile_for(request.body)  # before the transaction, in which others would wait for it
+                self._compile(request)
             try:
                 self.store.begin(writes=True)
                 self._carry_out(batch, writes)
@@ -105,32 +108,44 @@ class Engine:
         elif batch.is_open:
             self.is_ready = True
             self._after_commit(batch.names, batch.appended)
-        elif batch.broken_by is not None:
-            self._each_alone(batch, batch.broken_by)
+        elif batch.is_apart or batch.broken_by is not None:
+            self._each_alone(batch)
         for n, request in enumerate(batch.requests):
             if isinstance(request, Look | LookAll):
                 batch.answers[n] = self._read(request)
         return batch.answers
 
+    def is_small(self, requests: Sequence[Request]) -> bool:
+        """Whether requests concern few enough arms to be carried out while others wait."""
+        ledgers = (self.ledgers.get(getattr(request, "bandit", "")) for request in requests)
+        return all(ledger is None or len(ledger.names) <= FEW_ARMS for ledger in ledgers)
+
     def is_short(self, batch: "Batch") -> bool:
         """Whether `finish` will take no time: nothing to read, no snapshot to write, nothing to repair."""
-        if len(batch.answers) > batch.writes or batch.broken_by is not None or batch.failed_by is not None:
+        if len(batch.answers) > batch.writes or not batch.is_open or batch.failed_by is not None:
             return False
         return not any(self._is_snapshot_due(name) for name in batch.names) and not self.store.is_tidy_due
 
+    def _compile(self, request: Any) -> None:
+        """Compile what a request needs, before the transaction, in which others would wait for it."""
+        if isinstance(request, Create):
+            compile_for(request.body)
+        elif isinstance(request, Record) and request.bandit in self.ledgers:
+            compile_records(self.ledgers[request.bandit].bandit.policy)
+
     def _carry_out(self, batch: "Batch", writes: list[tuple[int, Any]]) -> None:
         """Carry out requests in the transaction that has begun."""
-        for _, request in writes:
-            if isinstance(request, Create) and request.bandit not in self.ledgers:
-                self.store.reserve(request.bandit)
+        for name in sorted({request.bandit for _, request in writes if isinstance(request, Create)}):
+            self.store.reserve(name)
         rows = self.store.lock(batch.names)
         for name in batch.names:
             self._catch_up(name, rows.get(name))
-        finders = self._finders([request for _, request in writes], rows)
+        now = self.clock()
+        finders = self._finders([request for _, request in writes], rows, now)
         added: dict[str, list[Any]] = {name: [] for name in batch.names}
         for n, request in writes:
             name = request.bandit
-            batch.answers[n] = self._one(request, rows, finders[name], added[name])
+            batch.answers[n] = self._one(request, rows, finders[name], added[name], now)
         for name, entries in added.items():
             if entries:
                 self.store.append(rows[name], entries)
@@ -148,22 +163,22 @@ class Engine:
             if not isinstance(request, Look | LookAll):
                 batch.answers[n] = Refused("unavailable", UNAVAILABLE)
 
-    def _each_alone(self, batch: "Batch", problem: Exception) -> None:
+    def _each_alone(self, batch: "Batch") -> None:
         """Carry out each request by itself, after one of them has broken what they had in common."""
         if len(batch.requests) == 1:
-            log.error("a request failed", exc_info=problem)
-            batch.answers[0] = problem
+            log.error("a request failed", exc_info=batch.broken_by)
+            batch.answers[0] = batch.broken_by
             return
         for n, request in enumerate(batch.requests):
             if not isinstance(request, Look | LookAll):
                 batch.answers[n] = self.run([request])[0]
 
-    def _one(self, request: Any, rows: dict[str, Row], finder: Finder, added: list[Any]) -> Any:
+    def _one(self, request: Any, rows: dict[str, Row], finder: Finder, added: list[Any], now: float) -> Any:
         """Carry out one request; return its answer, or why it is refused."""
         name = request.bandit
         if isinstance(request, Delete):
             return self._delete(request, rows, added)
-        turn = Turn(self.ledgers.get(name), finder, self.clock())
+        turn = Turn(self.ledgers.get(name), finder, now)
         try:
             answer = carry_out(request, turn)
         except Refused as refused:
@@ -188,7 +203,7 @@ class Engine:
         added.clear()
         return None
 
-    def _finders(self, requests: Sequence[Any], rows: dict[str, Row]) -> dict[str, Finder]:
+    def _finders(self, requests: Sequence[Any], rows: dict[str, Row], now: float) -> dict[str, Finder]:
         """Return the decisions that requests are about, for each bandit."""
         finders = {}
         for name in {request.bandit for request in requests}:
@@ -205,7 +220,7 @@ class Engine:
                 elif isinstance(request, Decide) and request.body.id:
                     own_ids.add(request.body.id)
                 elif isinstance(request, Expire):
-                    numbers.update(overdue(self.ledgers[name], self.clock()))
+                    numbers.update(overdue(self.ledgers[name], now))
             found = self.store.find(rows[name], numbers, own_ids) if numbers or own_ids else []
             finders[name] = Finder(found, rows[name].first if name in rows else 1)
         return finders

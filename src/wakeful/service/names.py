@@ -19,6 +19,13 @@ def checked_name(field: str, name: str) -> str:
     return name
 
 
+def checked_id(field: str, own_id: str) -> str:
+    """Return a client's own id of a decision if a path can hold it."""
+    if "/" in own_id or own_id in DOTS:
+        raise Refused("invalid", must_be(field, "text without slashes, other than '.' and '..'", own_id), field)
+    return checked_name(field, own_id)
+
+
 def name_in_path(field: str, raw: str) -> str:
     """Return a name as it stands in a path, percent signs resolved.
 

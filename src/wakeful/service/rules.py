@@ -6,6 +6,7 @@ from typing import Any
 from wakeful.service.bandit_rules import add_arm, configure, create, retire_arm
 from wakeful.service.decision_rules import decide, expire, report
 from wakeful.service.record_rules import record
+from wakeful.service.refusals import Refused
 from wakeful.service.requests import AddArm, Configure, Create, Decide, Expire, Record, Report, RetireArm
 from wakeful.service.turn import Turn, refusal_of
 
@@ -29,3 +30,5 @@ def carry_out(request: Write, turn: Turn) -> Any:
         return HOW[type(request)](request, turn)
     except (ValueError, TypeError) as problem:  # the library's own sentences
         raise refusal_of(problem) from None
+    except MemoryError:
+        raise Refused("invalid", "the bandit needs more memory than there is; fewer arms or sets need less") from None

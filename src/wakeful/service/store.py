@@ -110,7 +110,9 @@ class Store(ABC):
         sql = "INSERT INTO event (bandit, number, own_id, about, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
         self.execute_many(sql, [(row.id, e.number, e.own_id, e.about, e.body, e.hash) for e in entries])
         last = entries[-1]
-        self.execute("UPDATE bandit SET head = ?, hash = ? WHERE id = ?", (last.number, last.hash, row.id))
+        sql = "UPDATE bandit SET head = ?, hash = ? WHERE id = ? AND head = ? RETURNING id"
+        if not self.execute(sql, (last.number, last.hash, row.id, row.head)):
+            raise StoreError(f"the log of {row.name!r} is not the one that was read before")
 
     def entries(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Entry]:
         """Yield the events of a log, in order: those after a number, up to another one."""
@@ -152,6 +154,8 @@ class Store(ABC):
 
     def keep_snapshot(self, row_id: int, number: int, digest: bytes, data: bytes) -> None:
         """Keep a snapshot, and remove older ones but the last and those that a compacted log begins with."""
+        if not self.execute("SELECT 1 FROM bandit WHERE id = ?", (row_id,)):
+            return  # somebody has deleted it
         sql = "INSERT INTO snapshot (bandit, number, hash, data) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         self.execute(sql, (row_id, number, digest, data))
         self.execute(

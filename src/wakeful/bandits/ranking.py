@@ -183,7 +183,7 @@ def ranking(
         ends = strengths[k] - z * errors[k], strengths[k] + z * errors[k]
         strength, low, high = (_scaled(float(x), scale) for x in (strengths[k], *ends))
         won, played, tied = (float(counts[k]) for counts in (wins, duels, ties))
-        among = int(best[n]), int(worst[n])
+        among = min(int(best[n]), place), max(int(worst[n]), place)  # arms without duels stand last, whatever is likely
         ranks.append(Rank(place, names[k], strength, low, high, won, played, tied, *among, k in gone))
     return Ranking(ranks, fitted, position, scale, level, least)
 

@@ -71,6 +71,11 @@ class Served:
         self.process.kill()
         self.process.wait()
 
+    def end(self) -> None:
+        """End it as an operator does, if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.stop()
+
     def stop(self) -> int:
         """End it as an operator does; return its exit code."""
         assert self.process is not None
@@ -92,12 +97,11 @@ class Served:
 @contextmanager
 def served(url: str, **options: Any) -> Iterator[Served]:
     """Yield a running service, which is ended at the end."""
-    service = Served(url, **options).start()
+    service = Served(url, **options)
     try:
-        yield service
+        yield service.start()
     finally:
-        if service.process is not None and service.process.poll() is None:
-            service.stop()
+        service.end()
 
 
 def call(port: int, method: str, path: str, body: Any = None, timeout: float = 5.0) -> tuple[int, Any]:
@@ -238,9 +242,10 @@ def _check_answer(made: Any, answer: dict[str, Any] | None) -> None:
 
 def restarts(server: Any, url: str, times: int, *, seed: int, folder: Path) -> int:
     """Restart PostgreSQL under load, each time in another way; return the events that were logged."""
-    service = Served(url, log=folder / "service.log").start()
-    create(service.port, "shop", "bandit")
+    service = Served(url, log=folder / "service.log")
     try:
+        service.start()
+        create(service.port, "shop", "bandit")
         with Clients([service.port], "shop", "bandit", 4, seed) as clients:
             for n in range(times):
                 time.sleep(0.5)
@@ -249,7 +254,7 @@ def restarts(server: Any, url: str, times: int, *, seed: int, folder: Path) -> i
                 server.ensure_postgres_running()
             time.sleep(2.0)
     finally:
-        service.stop()
+        service.end()
     return check(url, "shop", clients.journal)
 
 
@@ -259,13 +264,15 @@ def kills(url: str, times: int, *, seed: int, folder: Path, processes: int = 1, 
     With several processes, one is killed at a time; with a `pause`, another one stands still for so many seconds.
     """
     rng = random.Random(seed)
-    services = [Served(url, log=folder / f"service-{n}.log").start() for n in range(processes)]
+    services = [Served(url, log=folder / f"service-{n}.log") for n in range(processes)]
     bandits = [("shop", "bandit"), ("arena", "dueling")]
-    for bandit, kind in bandits:
-        create(services[0].port, bandit, kind)
     ports = [service.port for service in services]
     groups = [Clients(ports, bandit, kind, 4, seed) for bandit, kind in bandits]
     try:
+        for service in services:
+            service.start()
+        for bandit, kind in bandits:
+            create(services[0].port, bandit, kind)
         with groups[0], groups[1]:
             for _ in range(times):
                 time.sleep(rng.uniform(0.05, 1.0))
@@ -277,6 +284,5 @@ def kills(url: str, times: int, *, seed: int, folder: Path, processes: int = 1, 
             time.sleep(0.5)
     finally:
         for service in services:
-            if service.process is not None and service.process.poll() is None:
-                service.stop()
+            service.end()
     return sum(check(url, bandit, group.journal) for (bandit, _), group in zip(bandits, groups, strict=True))

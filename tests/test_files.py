@@ -188,7 +188,7 @@ def test_names_that_a_file_cannot_hold_are_refused_when_the_bandit_is_made(names
 
 
 def test_names_of_any_language_and_size_come_back(tmp_path: Path) -> None:
-    names = ["茶", "", " ", "\n", "\0", "\ud800", "a" * 10_000, 10**40, -1]
+    names = ["茶", "", " ", "\n", "\0", "a" * 10_000, 10**40, -1]
     Bandit(Uniform(), names, seed=0).save(tmp_path / "b")
     assert Bandit.load(tmp_path / "b").arms == tuple(names)
 

@@ -51,7 +51,7 @@ def test_every_test_has_a_time_limit(request: pytest.FixtureRequest) -> None:
 
 
 def test_every_child_is_started_where_its_end_is_seen_to() -> None:
-    """`Popen` as a context manager waits for a child, for ever if need be; `running` and `browser` kill it."""
+    """`Popen` as a context manager waits for a child for ever; `running`, `browser` and `service_load` kill theirs."""
     here = Path(__file__).parent
     starting = {path.name for path in here.rglob("*.py") if "subprocess.Popen(" in path.read_text(encoding="utf-8")}
-    assert starting - {Path(__file__).name} == {"processes.py", "browser.py"}
+    assert starting - {Path(__file__).name} == {"processes.py", "browser.py", "service_load.py"}

@@ -103,12 +103,15 @@ def test_feedback_may_come_from_another_process(client: wk.Client, service: Serv
 
 def test_an_id_of_ones_own_gives_the_same_decision(client: wk.Client) -> None:
     shop = new_shop(client, "own ids")
-    first = shop.choose(ARMS, id="order 17/a")  # it is text like any other, in a body
-    assert first.id == "order 17/a"
-    assert shop.choose(ARMS, id="order 17/a") == first
+    first = shop.choose(ARMS, id="order 17?a")
+    assert first.id == "order 17?a"
+    assert shop.choose(ARMS, id="order 17?a") == first
     assert shop.rounds == 1
+    assert shop.update("order 17?a", loss=0.5) == "counted"
     with pytest.raises(Conflict, match="another awake set"):
-        shop.choose(["tea"], id="order 17/a")
+        shop.choose(["tea"], id="order 17?a")
+    with pytest.raises(Invalid, match="without slashes"):  # its feedback would have no path
+        shop.choose(ARMS, id="order 17/a")
 
 
 def test_reports_explanations_and_gains_are_those_of_the_library(client: wk.Client) -> None:
@@ -535,6 +538,9 @@ except ImportError as problem:
 
 
 def test_names_that_look_like_paths_are_names(client: wk.Client, tmp_path: Path) -> None:
-    for name in ("..", ".", "a b?c#d%", "ñandú"):
+    for name in ("...", "a b?c#d%", "ñandú"):
         new_shop(client, name)
         assert client.bandit(name).state().name == name
+    for name in ("..", "."):
+        with pytest.raises(Invalid, match="name must be other than"):
+            new_shop(client, name)

@@ -146,3 +146,20 @@ def test_of_a_batch_that_finds_no_room_nothing_is_carried_out(tmp_path: Path) ->
         return len(alone), int(decisions)
 
     assert asyncio.run(run()) == (8, 9)
+
+
+def test_a_batch_that_fails_in_an_unforeseen_way_does_not_stop_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> bool:
+        desk = await Desk.open(str(tmp_path / "wakeful.db"))
+        await desk.ask(MAKE)
+        with monkeypatch.context() as patch:
+            patch.setattr(desk.engine, "begin", lambda _: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                await desk.ask(Decide("shop", NewDecision()))
+        is_new = (await desk.ask(Decide("shop", NewDecision())))[1]
+        await desk.close()
+        return bool(is_new)
+
+    assert asyncio.run(run())

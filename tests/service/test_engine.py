@@ -330,6 +330,8 @@ def test_a_bandit_deleted_and_made_again_in_one_batch_begins_anew(url: str) -> N
         assert (deleted, new, is_new_too, counted.status) == (None, True, True, "counted")
         assert made.arm in {"x", "y"}
         assert folded(engine) == states(engine)
+        engine.run([Delete("shop", 3)])
+        assert "shop" not in engine._saved  # a later bandit of this name gets snapshots of its own
         with engine.store.transaction(writes=False):
             stray = "SELECT 1 FROM event WHERE bandit NOT IN (SELECT id FROM bandit)"
             assert not engine.store.execute(stray)

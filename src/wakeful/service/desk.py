@@ -109,15 +109,21 @@ class Desk:
             items = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
             requests = [request for request, _ in items]
             if self.engine.store.is_local and self.engine.is_small(requests):
-                self._begin(items, self.engine.begin(requests))
+                self._begin(items, requests)
             else:
                 self._in_thread(partial(self.engine.run, requests), partial(self._deliver, items))
         else:
             self._is_busy = False
             self._idle.set()
 
-    def _begin(self, items: list[Item], batch: Batch) -> None:
-        """Commit a batch: here if the disk is fast, which saves the way to the thread and back."""
+    def _begin(self, items: list[Item], requests: list[Request]) -> None:
+        """Carry out and commit a batch: here if the disk is fast, which saves the way to the thread and back."""
+        try:
+            batch = self.engine.begin(requests)
+        except Exception as problem:  # whatever it is, those who wait hear of it, and others are served
+            log.exception("a batch failed")
+            self._give(items, [problem] * len(items), self._next)
+            return
         if self._commit_seconds > SLOW_COMMIT:
             self._in_thread(partial(self._commit, batch), partial(self._after_commit, items, batch))
             return

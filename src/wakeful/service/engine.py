@@ -308,6 +308,7 @@ class Engine:
         for name in list(names):
             self.ledgers.pop(name, None)
             self._ids.pop(name, None)
+            self._saved.pop(name, None)
 
     def _after_commit(self, names: set[str], appended: int) -> None:
         """Write snapshots of logs that have grown, and let the store tidy up."""

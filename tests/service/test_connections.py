@@ -5,33 +5,17 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from raw_http import answers, connection, until_closed
 from serving import PATIENCE, new_bandit, served
 
 HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 WHOLE = HEAD + b"content-length: 2\r\n\r\n{}"
-
-
-@contextmanager
-def connection(address: str) -> Iterator[socket.socket]:
-    """Yield a connection to the service."""
-    place = urlsplit(address)
-    with socket.create_connection((place.hostname, place.port), timeout=60) as found:
-        yield found
-
-
-def until_closed(client: socket.socket) -> bytes:
-    """Return all that the service sends before it closes the connection."""
-    parts = []
-    while part := client.recv(65536):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def refused(answer: bytes, status: int, code: str) -> None:
@@ -127,6 +111,21 @@ def test_requests_may_follow_each_other_without_waiting_for_answers(address: str
             part = client.recv(65536)
             assert part
             found += part
+
+
+def test_a_connection_without_requests_is_closed_after_a_while(tmp_path: Path) -> None:
+    with served(tmp_path, keep_alive=1) as address:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            new_bandit(client)
+        for request in (WHOLE, b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"):
+            with connection(address) as quiet:
+                for _ in range(4):  # as long as there are requests, it stays
+                    quiet.sendall(request)
+                    assert answers(quiet, 1)
+                    time.sleep(0.5)
+                started = time.monotonic()
+                assert until_closed(quiet) == b""
+                assert 0.2 < time.monotonic() - started < 30
 
 
 def test_more_connections_than_allowed_are_told_so_and_others_are_served(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def refusal(problem: Refused) -> tuple[int, Headers, bytes]:
     return STATUS[problem.code], (*JSON, *more), body
 
 
-def failure(what: str) -> tuple[int, Headers, bytes]:
-    """Log the exception that is being handled, and return an answer that says nothing but where to find it."""
+def failure(what: str, problem: Exception) -> tuple[int, Headers, bytes]:
+    """Log an exception, and return an answer that says nothing but where to find it."""
     number = secrets.token_hex(8)
-    log.exception("failed", extra={"about": {"id": number, "request": what}})
+    log.error("failed", exc_info=problem, extra={"about": {"id": number, "request": what}})
     return refusal(Refused("failed", f"the service failed; its log has more under the id {number}"))

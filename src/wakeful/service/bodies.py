@@ -1,6 +1,7 @@
 """Bodies of requests: read within limits, and decoded so strictly that no two readers could understand them apart."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -27,8 +28,8 @@ class Gone(Exception):  # noqa: N818 (nothing failed here)
     """The client went away before its request was complete."""
 
 
-async def read_body(receive: Receive, headers: dict[bytes, bytes], most: int) -> bytes:
-    """Return the body of a request, if it is JSON by its header and has at most `most` bytes."""
+def check_head(headers: Mapping[bytes, bytes], most: int) -> None:
+    """Refuse a request whose headers say that its body is no JSON, or longer than `most` bytes."""
     media = headers.get(b"content-type", b"")
     if media != MEDIA:
         check_media(media)
@@ -38,6 +39,11 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], most: int) ->
     said = headers.get(b"content-length")
     if said is not None and (not said.isdigit() or int(said) > most):
         raise TooLong(most)
+
+
+async def read_body(receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
+    """Return the body of a request, if it is JSON by its header and has at most `most` bytes."""
+    check_head(headers, most)
     message = await receive()
     if message["type"] == "http.disconnect":
         raise Gone

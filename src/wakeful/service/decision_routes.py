@@ -24,7 +24,7 @@ from wakeful.service.messages import (
     Records,
 )
 from wakeful.service.names import checked_id
-from wakeful.service.operations import Call, Operation, Service
+from wakeful.service.operations import Call, Direct, Operation, Service
 from wakeful.service.queries import LevelQuery
 from wakeful.service.readings import ExplanationReading
 from wakeful.service.refusals import Refused
@@ -34,17 +34,36 @@ from wakeful.service.views import decision_and_copy, decision_made, decision_sta
 
 async def decide(service: Service, call: Call) -> tuple[int, Any]:
     """Choose among the arms that are awake; the decision is on disk before this answers."""
-    body = call.body
-    if body.id is not None:
-        checked_id("id", body.id)
-    made, is_new = await service.desk.ask(Decide(call.path[0], body))
+    return _decided(await service.desk.ask(_decide(call)))
+
+
+def _decide(call: Call) -> Decide:
+    """Return the decision that is asked for."""
+    if call.body.id is not None:
+        checked_id("id", call.body.id)
+    return Decide(call.path[0], call.body)
+
+
+def _decided(answer: Any) -> tuple[int, Any]:
+    """Return the status and the decision, which may have been made before."""
+    made, is_new = answer
     return 201 if is_new else 200, made
 
 
 async def give_feedback(service: Service, call: Call) -> tuple[int, Any]:
     """Say how a decision went, once; the same again changes nothing."""
+    return _reported(await service.desk.ask(_report(call)))
+
+
+def _report(call: Call) -> Report:
+    """Return the feedback that is given."""
     name, decision = call.path
-    return 200, await service.desk.ask(Report(name, decision, call.body))
+    return Report(name, decision, call.body)
+
+
+def _reported(answer: Any) -> tuple[int, Any]:
+    """Return the status, and what became of the feedback."""
+    return 200, answer
 
 
 async def run_batch(service: Service, call: Call) -> tuple[int, Any]:
@@ -113,6 +132,7 @@ DECISION_ROUTES = (
         {201: DecisionMade | DuelMade, 200: DecisionMade | DuelMade},
         body=NewDecision,
         problems=("not_found", "conflict"),
+        direct=Direct(_decide, _decided),
     ),
     Operation(
         "POST",
@@ -122,6 +142,7 @@ DECISION_ROUTES = (
         {200: FeedbackTaken},
         body=Feedback,
         problems=("not_found", "conflict"),
+        direct=Direct(_report, _reported),
     ),
     Operation(
         "POST",

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.decision_rules import MOST_EXPIRED
@@ -31,7 +31,18 @@ COMMITS_REMEMBERED = 20.0  # by that average
 TURNS = 3  # of the event loop, from the arrival of a request to its place in the queue
 SECONDS_PER_SWEEP = 1.0  # between two looks at what has waited too long
 
-Item = tuple[Request, "asyncio.Future[Any]"]
+
+class Waiting(Protocol):
+    """Whoever waits for an answer: a future, or what does as much of one."""
+
+    def done(self) -> bool:
+        """Whether nobody waits any more."""
+
+    def set_result(self, result: Any, /) -> None:
+        """Take the answer."""
+
+
+Item = tuple[Request, Waiting]
 
 
 class Desk:
@@ -87,18 +98,22 @@ class Desk:
         return [answer if _is_answer(answer) else Refused("failed", "the service failed") for answer in answers]
 
     def _put(self, request: Request, *, is_room_certain: bool = False) -> "asyncio.Future[Any]":
-        """Queue a request."""
+        """Queue a request of a coroutine."""
+        future = self._loop.create_future()
+        self.hand_in(request, future, is_room_certain=is_room_certain)
+        return future
+
+    def hand_in(self, request: Request, waiting: "Waiting", *, is_room_certain: bool = False) -> None:
+        """Queue a request; whoever waits gets its answer, or the exception that it ends with, as a result."""
         if self._is_closing:
             raise Refused("unavailable", "the service is stopping")
         if len(self._queue) >= self.most_waiting and not is_room_certain:
             raise Refused("unavailable", f"{self.most_waiting} requests are waiting already; try again")
-        future = self._loop.create_future()
-        self._queue.append((request, future))
+        self._queue.append((request, waiting))
         if not self._is_busy:
             self._is_busy = True
             self._idle.clear()
             self._turn(1)  # requests that have arrived by now come along
-        return future
 
     def _next(self) -> None:
         """Begin what is to be done next; one thing at a time."""
@@ -166,9 +181,9 @@ class Desk:
 
     def _give(self, items: list[Item], answers: list[Any], then: Callable[[], None]) -> None:
         """Give answers to those who still wait for them, and go on."""
-        for (_, future), answer in zip(items, answers, strict=True):
-            if not future.done():
-                future.set_result(answer)
+        for (_, waiting), answer in zip(items, answers, strict=True):
+            if not waiting.done():
+                waiting.set_result(answer)
         if any(not isinstance(request, Look | LookAll) for request, _ in items):
             self.changes += 1
             self.batch_sizes.append(len(items))

@@ -57,6 +57,18 @@ class Service:
 Handler = Callable[[Service, Call], Awaitable[tuple[int, Any]]]
 
 
+class Direct(NamedTuple):
+    """An operation that asks the desk one thing, in two steps, between which nobody has to wait in a task.
+
+    Parameters:
+        ask: returns what the desk is asked, or refuses
+        answer: returns the status, and what becomes JSON, given what the desk answers
+    """
+
+    ask: Callable[[Call], Any]
+    answer: Callable[[Any], tuple[int, Any]]
+
+
 class Operation(NamedTuple):
     """One method at one path.
 
@@ -70,6 +82,7 @@ class Operation(NamedTuple):
         query: the type of the query, if there is one
         media: what the answer is
         problems: the codes of refusals that are special to it
+        direct: `run` in two steps, where requests may go the short way
     """
 
     method: str
@@ -81,3 +94,4 @@ class Operation(NamedTuple):
     query: Any = None
     media: str = "application/json"
     problems: tuple[str, ...] = ()
+    direct: Direct | None = None

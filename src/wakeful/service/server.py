@@ -103,7 +103,7 @@ async def serve(settings: Settings, tokens: Iterable[Token], listening: socket.s
     gc.freeze()  # what there is by now stays; looking through it again and again would take milliseconds each time
     try:
         app = App(desk, settings, tokens)
-        limits = Limits(_most_connections(settings.max_connections), settings.read_timeout)
+        limits = Limits(_most_connections(settings.max_connections), settings.read_timeout, app.lane)
         server = Server(_config(settings, with_origins(app, settings.origins), limits), app.changes.stop)
         watching = asyncio.create_task(limits.watch())
         telling = asyncio.create_task(_tell(server, address_of(listening), started))

@@ -20,6 +20,11 @@ class OneWrite:
             self._kept = data
             self._loop.call_soon(self.flush)
 
+    def send(self, data: bytes) -> None:
+        """Send data at once: all of an answer."""
+        self.flush()
+        self._transport.write(data)
+
     def flush(self) -> None:
         """Send what is kept."""
         if self._kept:

@@ -1,0 +1,137 @@
+"""The short way of the requests that come most often: decisions and feedback, one in a request.
+
+An ASGI application costs a task, a dictionary and several messages for each request. `Lane` does without: a connection
+hands a whole request to its endpoint, which makes the same checks and asks the desk, and the answer of the desk is
+written at once. Requests with anything unusual about them take the ordinary way, and get the same answers.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from wakeful.service.answers import Headers
+from wakeful.service.endpoints import Endpoint
+
+LONGEST_BODY = 65_536  # bytes; longer ones arrive in parts, which uvicorn slows down
+UNUSUAL = frozenset(  # headers that something on the ordinary way answers or uses
+    {b"expect", b"origin", b"transfer-encoding", b"upgrade", b"x-forwarded-for", b"x-forwarded-proto"}
+)
+
+Found = tuple[Endpoint, tuple[str, ...]]  # who answers a request, and the names in its path
+
+
+class Lane:
+    """Finds the requests that can go the short way.
+
+    Parameters:
+        desk: carries them out
+        endpoints: all of them; those of `Direct` operations are taken
+        max_body: bytes of the longest body
+    """
+
+    def __init__(self, desk: Any, endpoints: Iterable[Endpoint], max_body: int) -> None:
+        self.desk = desk
+        self._longest = min(max_body, LONGEST_BODY)
+        direct = {e.operation.path: e for e in endpoints if e.operation.direct is not None}
+        self._decide, self._feedback = (
+            direct[f"/v1/bandits/{{name}}/decisions{end}"] for end in ("", "/{id}/feedback")
+        )
+
+    def find(self, path: bytes) -> Found | None:
+        """Return who answers a POST to this path, if it is one of those that come most often."""
+        if path.startswith(b"/v1/bandits/"):
+            parts = path.decode("latin-1").split("/")
+            if len(parts) == 5 and parts[4] == "decisions":
+                return self._decide, (parts[3],)
+            if len(parts) == 7 and parts[6] == "feedback" and parts[4] == "decisions":
+                return self._feedback, (parts[3], parts[5])
+        return None
+
+    def takes(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a request with these headers is an ordinary one."""
+        length = headers.get(b"content-length", b"")
+        return UNUSUAL.isdisjoint(headers) and len(length) < 6 and length.isdigit() and int(length) <= self._longest
+
+
+class NoEvent:
+    """An event that nobody waits for."""
+
+    @staticmethod
+    def set() -> None:
+        """Do nothing."""
+
+
+class Exchange:
+    """One request on the short way, and its answer; for uvicorn it is a cycle of request and response.
+
+    Parameters:
+        connection: where it came from
+        found: who answers it
+        headers: of the request
+        keep_alive: whether the connection stays open
+    """
+
+    __slots__ = (
+        "_connection",
+        "_endpoint",
+        "_headers",
+        "_names",
+        "_path",
+        "_started",
+        "body",
+        "disconnected",
+        "keep_alive",
+        "more_body",
+        "response_complete",
+        "response_started",
+    )
+    message_event = NoEvent
+
+    def __init__(self, connection: Any, found: Found, headers: dict[bytes, bytes], *, keep_alive: bool) -> None:
+        self._connection, self._headers, self.keep_alive = connection, headers, keep_alive
+        self._endpoint, self._names = found
+        self._path, self._started = connection.url, perf_counter()
+        self.body = b""
+        self.more_body = True
+        self.disconnected = self.response_started = self.response_complete = False
+
+    def begin(self, desk: Any) -> None:
+        """Hand in the request, which is complete."""
+        self.more_body = False
+        connection = self._connection
+        try:
+            request = self._endpoint.asked(self._headers, connection.client, self._names, self.body)
+            desk.hand_in(request, self)
+        except Exception as problem:  # answered in the next turn of the loop, as all others are
+            connection.loop.call_soon(self.set_result, problem)
+
+    def done(self) -> bool:
+        """Whether it is answered."""
+        return self.response_complete
+
+    def set_result(self, answer: Any) -> None:
+        """Send the answer of the desk, or an exception as one."""
+        endpoint, connection = self._endpoint, self._connection
+        status, headers, content = endpoint.answered(answer)
+        endpoint.count("POST", self._path, connection.client, status, perf_counter() - self._started)
+        self.response_started = self.response_complete = True
+        if self.disconnected or not connection.can_send:
+            return
+        date = connection.server_state.default_headers
+        end = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
+        connection.transport.send(
+            b"%s%s%scontent-length: %d\r\n%s%s"
+            % (STATUS_LINE[status], lines_of(tuple(date)), lines_of(headers), len(content), end, content)
+        )
+        if not self.keep_alive:
+            connection.transport.close()
+        connection.on_response_complete()
+
+
+@lru_cache(maxsize=64)
+def lines_of(headers: Headers) -> bytes:
+    """Return headers as they are sent."""
+    return b"".join([b"%s: %s\r\n" % header for header in headers])

@@ -17,10 +17,13 @@ LONGEST_NAME = 100  # characters; no suggestion is sought for a longer name, sin
 
 def must_be(name: str, rule: str, value: object) -> str:
     """Return the error text for a wrong value: "{name} must be {rule}, got {value!r}"."""
-    shown = repr(value)
-    if len(shown) > LONGEST_SHOWN:
-        shown = f"{shown[:LONGEST_SHOWN]}... ({len(shown):,} characters)"
-    return f"{name} must be {rule}, got {shown}"
+    return f"{name} must be {rule}, got {shown(value)}"
+
+
+def shown(value: object) -> str:
+    """Return how a value is shown in an error: at most its beginning."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}... ({len(text):,} characters)"
 
 
 def require(holds: object, sentence: str) -> None:

@@ -83,9 +83,11 @@ def test_a_decision_and_its_feedback(client: wk.Client) -> None:
 def test_opening_the_same_bandit_again_changes_nothing_and_another_one_is_a_conflict(client: wk.Client) -> None:
     new_shop(client, "again").choose()
     assert new_shop(client, "again").rounds == 1
-    with pytest.raises(Conflict, match="a different bandit has the name 'again'") as caught:
+    with pytest.raises(
+        Conflict, match="a different bandit has the name 'again': policy must be 'SIExp3', as it"
+    ) as caught:
         client.bandit("again", ["tea"])
-    assert (caught.value.code, caught.value.status, caught.value.field) == ("conflict", 409, "name")
+    assert (caught.value.code, caught.value.status, caught.value.field) == ("conflict", 409, "policy")
 
 
 def test_feedback_may_come_from_another_process(client: wk.Client, service: Served) -> None:

@@ -93,6 +93,14 @@ def test_a_head_that_is_too_long_is_refused_before_it_ends(address: str, part: b
     goes_on(address)
 
 
+@pytest.mark.parametrize("path", [b"/" + b"x" * 70_000, b"/v1/bandits/" + b"x" * 70_000 + b"/decisions"])
+def test_a_path_that_is_too_long_is_refused(address: str, path: bytes) -> None:
+    with connection(address) as client:
+        client.sendall(HEAD.replace(b"/v1/bandits/drinks/decisions", path) + b"content-length: 2\r\n\r\n{}")
+        refused(until_closed(client), 414, "path_too_long")
+    goes_on(address)
+
+
 @pytest.mark.parametrize(
     "line", [b"OPTIONS * HTTP/1.1", b"GET http://localhost/health HTTP/1.1", b"CONNECT a:1 HTTP/1.1"]
 )

@@ -35,7 +35,28 @@ def test_a_bandit_is_made_once_and_the_same_again_changes_nothing(client: httpx.
     assert (again.status_code, again.json()) == (200, made)
     assert made["policy"] == "Auto"
     assert [arm["name"] for arm in made["arms"]] == ARMS
-    error_of(client.put("/v1/bandits/once", json={"arms": ["other"]}), 409, "conflict")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown"),
+    [
+        ("arms", ["other"], "['tea', 'coffee', 'juice'], as it was made with, got ['other']"),
+        ("kind", "dueling", "'bandit', as it was made with, got 'dueling'"),
+        ("policy", "Uniform", "'Auto', as it was made with, got 'Uniform'"),
+        ("parameters", {"guard": 0.5}, "as it was made with, got {"),
+        ("wait", 60.0, "None, as it was made with, got 60.0"),
+        ("default_loss", 0.5, "None, as it was made with, got 0.5"),
+        ("seed", 8, "left out, or the one that it was made with, got 8"),
+    ],
+)
+def test_a_different_bandit_of_a_name_is_told_what_is_different(
+    client: httpx.Client, field: str, value: Any, shown: str
+) -> None:
+    body = {"arms": ARMS, "seed": 7, field: value}
+    problem = error_of(client.put("/v1/bandits/drinks", json=body), 409, "conflict")
+    assert problem["field"] == field
+    assert problem["message"].startswith(f"a different bandit has the name 'drinks': {field} must be ")
+    assert shown in problem["message"]
 
 
 def test_all_bandits_and_one(client: httpx.Client) -> None:
@@ -132,6 +153,30 @@ def test_decisions_of_others_are_learned(client: httpx.Client) -> None:
     assert client.post("/v1/bandits/others/records", json={"records": rows}).json() == {"records": 3}
     arm = client.get("/v1/bandits/others/report").json()["arms"][0]
     assert (arm["feedback"], round(arm["mean_loss"], 9)) == (3, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("bandit", "record", "field", "sentence"),
+    [
+        (
+            "drinks",
+            {"left": "a", "right": "b"},
+            "",
+            "record must be arm, awake, probability, and loss or reward, got {'le",
+        ),
+        ("drinks", {"arm": "water", "loss": 1}, ".arm", "arm must be one of this bandit's arms, got 'water'"),
+        ("drinks", {"arm": "tea"}, ".loss", "feedback must be exactly one of loss and reward"),
+        ("arena", {"arm": "a", "loss": 1}, "", "record must be left, right and winner, for duels, got {'arm': 'a', 'l"),
+    ],
+)
+def test_a_wrong_record_is_named_in_the_words_of_the_request(
+    client: httpx.Client, bandit: str, record: dict[str, Any], field: str, sentence: str
+) -> None:
+    right = {"left": "a", "right": "b", "winner": "tie"} if bandit == "arena" else {"arm": "tea", "loss": 1}
+    answer = client.post(f"/v1/bandits/{bandit}/records", json={"records": [right, record]})
+    problem = error_of(answer, 422, "invalid")
+    assert problem["field"] == f"records[1]{field}"
+    assert problem["message"].startswith(sentence)
 
 
 def test_what_a_bandit_has_learned_can_be_read(client: httpx.Client) -> None:

@@ -95,6 +95,7 @@ UNUSUAL = [  # these take the ordinary way
     post(DECIDE + "?x=1", {}),
     post(DECIDE + "#x", {}),
     post(DECIDE + "/", {}),
+    post(f"/v1/bandits/{'n' * 70_000}/decisions", {}),
     post(DECIDE.replace("drinks", "é"), {}),
     post("http://localhost" + DECIDE, {}),
     post(DECIDE, b"2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),

@@ -24,7 +24,12 @@ def test_values_are_read() -> None:
         (NoQuery, b"x=1", "invalid", "fields must be left out, got 'x'"),
         (LogQuery, b"afer=1", "invalid", "(did you mean 'after'?)"),
         (LogQuery, b"after=1&after=2", "invalid", "after must be given once, got '2'"),
-        (LogQuery, b"after=-1", "invalid", "after must be a whole number of at least 0, got '-1'"),
+        (
+            LogQuery,
+            b"after=-1",
+            "invalid",
+            "after must be a whole number between 0 and 9,223,372,036,854,775,807, got '-1'",
+        ),
         (LogQuery, b"after=1.5", "invalid", "got '1.5'"),
         (LogQuery, b"after=true", "invalid", "got 'true'"),
         (LogQuery, b"after", "invalid", "got ''"),
@@ -38,7 +43,12 @@ def test_values_are_read() -> None:
         (RankingQuery, b"scale=ELO", "invalid", "(did you mean 'elo'?)"),
         (AwakeQuery, b"awake=", "invalid", "awake[0] must be text of 1 to 200 characters, got ''"),
         (AwakeQuery, b"awake=a&" * 5_000, "bad_request", "query must be"),
-        (DeleteQuery, b"", "invalid", "events must be a whole number of at least 0, got nothing"),
+        (
+            DeleteQuery,
+            b"",
+            "invalid",
+            "events must be a whole number between 0 and 9,223,372,036,854,775,807, got nothing",
+        ),
     ],
 )
 def test_what_is_wrong_is_refused(kind: Any, query: bytes, code: str, sentence: str) -> None:

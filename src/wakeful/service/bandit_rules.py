@@ -11,7 +11,7 @@ from wakeful.bandits.bandit import Bandit
 from wakeful.bandits.dueling_bandit import DuelingBandit
 from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.policy import DuelingPolicy
-from wakeful.inputs import must_be
+from wakeful.inputs import must_be, shown
 from wakeful.policies.auto import Auto
 from wakeful.policies.policy import Policy
 from wakeful.service import events
@@ -84,12 +84,17 @@ def _policy(body: NewBandit) -> Policy | DuelingPolicy:
 
 
 def _refuse_other(ledger: Ledger, body: NewBandit, policy: Policy | DuelingPolicy) -> None:
-    """Refuse a bandit that is not the one which was made under its name."""
+    """Refuse a bandit that is not the one which was made under its name, and say what is different."""
     made = ledger.created_by
-    same = (made.kind, made.policy, made.arms) == (body.kind, policy.to_dict(), body.arms)
-    same = same and (made.wait, made.default_loss) == (body.wait, body.default_loss)
-    if not same or body.seed not in (None, made.seed):
-        raise Refused("conflict", f"a different bandit has the name {ledger.name!r}", "name")
+    compared: list[tuple[str, Any, Any]] = [("kind", made.kind, body.kind)]
+    compared += [(field, made.policy[field], given) for field, given in policy.to_dict().items()]
+    compared += [(field, getattr(made, field), getattr(body, field)) for field in ("arms", "wait", "default_loss")]
+    wrong = [(field, f"{shown(before)}, as", given) for field, before, given in compared if before != given]
+    if body.seed not in (None, made.seed):
+        wrong.append(("seed", "left out, or the one that", body.seed))  # theirs is nobody's business
+    for field, rule, given in wrong:
+        sentence = must_be(field, f"{rule} it was made with", given)
+        raise Refused("conflict", f"a different bandit has the name {ledger.name!r}: {sentence}", field)
 
 
 def configure(request: Configure, turn: Turn) -> BanditState:

@@ -6,7 +6,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from wakeful.service.answers import Headers, refusal
-from wakeful.service.lane import Exchange, Found, Lane, lines_of
+from wakeful.service.lane import LONGEST_PATH, Exchange, Found, Lane, lines_of
 from wakeful.service.refusals import Refused
 from wakeful.service.transports import OneWrite
 
@@ -25,6 +25,7 @@ def raw_answer(problem: Refused) -> bytes:
 
 BUSY = raw_answer(Refused("unavailable", "too many connections are open; try again"))
 NOT_HTTP = raw_answer(Refused("bad_request", "the request must be HTTP/1.1"))
+PATH_TOO_LONG = raw_answer(Refused("path_too_long", f"the path must be shorter than {MOST_HEAD:,} bytes"))
 TOO_LONG = raw_answer(Refused("too_large", f"path and headers must be at most {MOST_HEAD:,} bytes"))
 TOO_SLOW = raw_answer(Refused("timeout", "the request must arrive faster"))
 
@@ -63,6 +64,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._limits = limits
         self._refused = False
+        self.url = b""
         self._since: float | None = None  # when the request began that is arriving now
         self._head: int | None = None  # bytes of a head that is arriving now
         self._idle: float | None = None  # since when there is no request
@@ -117,8 +119,8 @@ class LimitedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._head is not None:
             self._head += len(data)
-            if self._head > MOST_HEAD:
-                self._end_with(TOO_LONG)
+            if self._head > MOST_HEAD and not self._refused:
+                self._end_with(TOO_LONG if len(self.url) < MOST_HEAD else PATH_TOO_LONG)
 
     def on_message_begin(self) -> None:
         """Note when a request began to arrive."""
@@ -149,6 +151,7 @@ class LimitedProtocol(HttpToolsProtocol):
             or self.flow.write_paused
             or parser.get_http_version() != "1.1"
             or parser.should_upgrade()
+            or len(self.url) > LONGEST_PATH
             or not self.url.isascii()
         ):
             return None, headers
@@ -189,8 +192,8 @@ class LimitedProtocol(HttpToolsProtocol):
         return not self._refused and not self.transport.is_closing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        self._end_with(NOT_HTTP)
+        """Answer what is no HTTP, or has a path that no parser takes."""
+        self._end_with(NOT_HTTP if len(self.url) < MOST_HEAD else PATH_TOO_LONG)
 
     def check(self, now: float) -> None:
         """Close the connection if its request, or the reading of its answer, takes too long."""

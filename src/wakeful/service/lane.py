@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from wakeful.service.answers import Headers
 from wakeful.service.endpoints import Endpoint
 
+LONGEST_PATH = 8_000  # bytes; names of 200 characters need less
 LONGEST_BODY = 65_536  # bytes; longer ones arrive in parts, which uvicorn slows down
 UNUSUAL = frozenset(  # headers that something on the ordinary way answers or uses
     {b"expect", b"origin", b"transfer-encoding", b"upgrade", b"x-forwarded-for", b"x-forwarded-proto"}

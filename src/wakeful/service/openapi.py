@@ -28,6 +28,7 @@ ALWAYS = (
     "bad_request",
     "timeout",
     "too_large",
+    "path_too_long",
     "invalid",
     "failed",
     "unavailable",

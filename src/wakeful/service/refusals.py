@@ -9,6 +9,7 @@ STATUS = {  # HTTP's number for every code
     "timeout": 408,
     "conflict": 409,
     "too_large": 413,
+    "path_too_long": 414,
     "unsupported_type": 415,
     "invalid": 422,
     "too_many": 429,

@@ -1,6 +1,7 @@
 """What is wrong with a value, in the library's own form: "{name} must be {rule}, got {value!r}", from types alone."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -28,6 +29,9 @@ def refused_value(kind: Any, given: bytes | dict[str, Any], problem: msgspec.Val
     if missing is not None:
         name = f"{path}.{missing[1]}".lstrip(".")
         return Refused("invalid", f"{name} must be {rule_of(_inside(found, missing[1]))}, got nothing", name)
+    if said == "Number out of range" and "..." in steps:  # somewhere in values that may be anything
+        known = steps[: steps.index("...")]
+        return _infinite(_path(known), _value(given, known))
     value = _value(given, steps)
     sentence = f"{path or 'body'} must be {rule_of(found)}"
     sentence = sentence if value is NOT_FOUND else must_be(path or "body", rule_of(found), value)
@@ -72,9 +76,9 @@ def _bounds(found: Any) -> str:
         return f" above {found.gt:g}" + ("" if found.le is None else f", at most {found.le:g}")
     if found.ge is None:
         return ""
-    if found.le is None or found.le >= 2**63 - 1:
+    if found.le is None:
         return f" of at least {found.ge:g}"
-    return f" between {found.ge:g} and {found.le:,.10g}"
+    return f" between {found.ge:g} and " + (f"{found.le:,}" if isinstance(found.le, int) else f"{found.le:,.10g}")
 
 
 def _lengths(found: Any, what: str) -> str:
@@ -90,6 +94,22 @@ def _unknown(found: Any, path: str, name: str) -> Refused:
     rule = "one of " + ", ".join(map(repr, known)) if known else "left out"
     place = f"fields of {path}" if path else "fields"
     return Refused("invalid", must_be(place, rule, name) + did_you_mean(name, known), f"{path}.{name}".lstrip("."))
+
+
+def _infinite(path: str, value: Any) -> Refused:
+    """Return the refusal of the first number somewhere in a value that is too large to be one."""
+    while isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        step, value = next((step, item) for step, item in items if _is_infinite(item))
+        path = f"{path}.{step}" if isinstance(step, str) else f"{path}[{step}]"
+    return Refused("invalid", must_be(path, "a finite number", value), path)
+
+
+def _is_infinite(value: Any) -> bool:
+    """Whether a value is infinite, or has such a number somewhere in it."""
+    if isinstance(value, dict | list):
+        return any(map(_is_infinite, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _path(steps: list[str]) -> str:

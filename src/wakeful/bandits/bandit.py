@@ -44,7 +44,7 @@ class Bandit(BanditHistory):
     a random stream of its own, and so does `Bandit.load(path, seed=...)`.
 
     Parameters:
-        policy: how to choose, such as `SIExp3()`
+        policy: how to choose, such as `SIExp3()`; by default `Auto()`
         arms: the names of the arms, or how many there are (then they are called 0, 1, ...)
         seed: of the random stream: a whole number, a `numpy.random.SeedSequence`, or None for a fresh one
 

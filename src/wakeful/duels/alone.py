@@ -1,4 +1,4 @@
-"""Which duels are worth their cost where all arms may meet themselves, from win counts: any preference matrix.
+"""`AutoPairs` where all arms may meet themselves: which duels are worth their cost, if preferences are any matrix.
 
 A pair costs the mean *exposure* of its two arms: how far above 1/2 the partner that beats it most often is. So the best
 choice is the least exposed arm against itself. That teaches nothing, and everything else is paid for.
@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from wakeful.duels.replies import chance
+from wakeful.duels.preference_matrix import chance
 from wakeful.duels.win_counts import divergence, evidence, record
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import kernel

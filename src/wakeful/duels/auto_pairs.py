@@ -9,7 +9,7 @@ from wakeful.duels.alone import first_alone, meet_themselves, raise_to_counts, s
 from wakeful.duels.beliefs import BY_AWAKE_SET, FARTHEST_BEHIND, FREE, ONE_STRENGTH, SETS, BeliefState, learn, learn_log
 from wakeful.duels.kernels import DuelKernels
 from wakeful.duels.policy import DuelingPolicy
-from wakeful.duels.replies import SURE, lead_evidence, reply_evidence
+from wakeful.duels.preference_matrix import SURE, lead_evidence, reply_evidence
 from wakeful.duels.strengths import NARROW, PRIOR_DEVIATION, cautious, difference_variance, told, weaker
 from wakeful.duels.win_counts import pair_remember
 from wakeful.numerics.arrays import Floats, Ints, Mask

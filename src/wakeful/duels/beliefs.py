@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.duels.kernels import Pick
-from wakeful.duels.replies import HALF_WIN
+from wakeful.duels.preference_matrix import HALF_WIN
 from wakeful.duels.strengths import (
     Later,
     find_variance,

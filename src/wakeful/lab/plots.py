@@ -1,4 +1,4 @@
-"""Figures of the lab: the only file that imports matplotlib.
+"""Figures of the lab, and the look that all figures share.
 
 They are as wide as a phone, so that their words can be read on one, and scale to any width.
 """

@@ -57,7 +57,7 @@ class SIExp3(Policy):
     arms. After arm k lost l, for every other awake arm i: `L[k, i] -= l`, `L[i, k] += l p(i) / (p(k) + gamma_t)`.
 
     Parameters:
-        eta: the learning rate: a constant; `"anytime"`, `ANYTIME sqrt(log(K(K-1)) / 2t)`; `"sqrt"`, t^-1/2,
+        eta: the learning rate: a constant; `"anytime"`, `4 sqrt(log(K(K-1)) / 2t)`; `"sqrt"`, t^-1/2,
             the paper's experiments; `"horizon"`, `sqrt(log(K(K-1)) / horizon)`; `"paper"`,
             `sqrt(log K / (2 sum |S_s|))`, Theorem 1's, online; `"doubling"`, the horizon's rate for epochs of
             1, 2, 4, ... rounds, each starting from nothing (feedback for an earlier epoch is dropped)

@@ -1,4 +1,7 @@
-"""Best replies from win counts: any preference matrix, nothing is learned of one pair from another."""
+"""The hypothesis of `AutoPairs` that preferences are any matrix: best replies from win counts alone.
+
+Nothing is learned of one pair from another.
+"""
 
 import numpy as np
 

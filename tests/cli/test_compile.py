@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DECIDING = """
 import wakeful as wk
 bandit = wk.Bandit(wk.Uniform(), 3, seed=0)
@@ -13,8 +15,21 @@ bandit.report()
 """
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+# The administrator can write everywhere, so what another user may not do fails here by hand.
+READ_ONLY = """
+import os
+from numba.core.caching import _CacheLocator
+ensure = _CacheLocator.ensure_cache_path
+def ensure_cache_path(self):
+    if not self.get_cache_path().startswith(os.environ["XDG_CACHE_HOME"]):
+        raise PermissionError(13, "Permission denied")
+    ensure(self)
+_CacheLocator.ensure_cache_path = ensure_cache_path
+"""
+
+
+def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), **more}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
@@ -29,6 +44,24 @@ def test_code_is_compiled_once_into_the_folder_that_is_named(tmp_path: Path) -> 
     again = run(folder, "-c", DECIDING)
     assert again.returncode == 0, again.stderr
     assert set(folder.rglob("*.wakeful")) == kept
+
+
+@pytest.mark.parametrize("home", ["home", "file/home"], ids=["written", "nowhere to write"])
+def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path, home: str) -> None:
+    folder, place = tmp_path / "code", tmp_path / home
+    (tmp_path / "file").write_text("")
+    done = run(folder, "-m", "wakeful", "compile", "uniform")
+    assert done.returncode == 0, done.stderr
+    kept = set(tmp_path.rglob("*.wakeful"))
+    again = run(folder, "-c", READ_ONLY + DECIDING, HOME=str(place), XDG_CACHE_HOME=str(place))
+    assert (again.returncode, again.stderr) == (0, "")
+    assert set(tmp_path.rglob("*.wakeful")) == kept
+    other = run(folder, "-c", READ_ONLY + DECIDING.replace("Uniform", "SleepingUCB"), XDG_CACHE_HOME=str(place))
+    assert other.returncode == 0, other.stderr
+    new = set(tmp_path.rglob("*.wakeful")) - kept
+    assert all(path.is_relative_to(place) for path in new)
+    assert bool(new) is (home == "home")
+    assert ("cannot be kept on disk" in other.stderr) is (home != "home")
 
 
 def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Compiled code on disk: one file for each entry point, types and CPU, with a checksum.
 
 Numba's own cache fails when a file is damaged or the disk is full, and runs machine code without checking that it is
-what was written. Here any problem leads to one warning, and the code is compiled as if there were no file.
+what was written. Here any problem leads to one warning, and the code is compiled as if there were no file. Numba also
+passes over a folder that it cannot write to, such as the one of a container that was filled when its image was built.
 """
 
 import hashlib
+import inspect
 import os
 import pickle
 import re
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.caching import CompileResultCacheImpl, _Cache, _CacheLocator
 
 from wakeful import atomic
 from wakeful.numerics.fingerprint import say_once
@@ -25,6 +27,7 @@ from wakeful.numerics.sources import digest
 llvm: Any = import_module("llvmlite.binding")
 runtime: Any = import_module("numba.core.runtime._nrt_python")
 serialize: Any = import_module("numba.core.serialize")
+config: Any = import_module("numba.core.config")
 SIZE = hashlib.sha256().digest_size
 CACHE_VARIABLE = "NUMBA_CACHE_DIR"  # of the environment: the folder for compiled code
 NOT_KEPT = (
@@ -39,20 +42,26 @@ class CompileCache(_Cache):
     def __init__(self, function: Any) -> None:
         self._name = function.__qualname__
         form: Any = CompileResultCacheImpl
-        self._form = form(function)  # finds the folder; raises RuntimeError where there is none
+        self._filled = _filled_folder(function)
+        try:
+            self._form = form(function)  # finds a folder to write to; raises RuntimeError where there is none
+        except RuntimeError:
+            if self._filled is None:
+                raise
+            self._form = ReadOnlyForm()
         self._enabled = True
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
+        """The folder that is written to."""
         path: str = self._form.locator.get_cache_path()
         return path
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for the types `sig`, or None if it is not there or not whole."""
         try:
-            path = self._path(sig, target_context.codegen())
-            if not self._enabled or not path.exists():
+            path = self._found(self._file(sig, target_context.codegen()))
+            if not self._enabled or path is None:
                 return None
             reduced, needed = pickle.loads(_read(path))
             if not _can_be_linked(needed):
@@ -67,7 +76,8 @@ class CompileCache(_Cache):
         try:
             if self._enabled and self._form.check_cachable(result):
                 self._form.locator.ensure_cache_path()
-                _write(self._path(sig, result.codegen), _dumped(self._form.reduce(result), result))
+                path = Path(self.cache_path) / self._file(sig, result.codegen)
+                _write(path, _dumped(self._form.reduce(result), result))
         except Exception as problem:  # the code works, whether it can be written or not
             say_once(NOT_KEPT, problem)
 
@@ -87,10 +97,37 @@ class CompileCache(_Cache):
     def _stem(self) -> str:
         return "".join(c if c.isalnum() or c in ".-_" else "_" for c in self._name)[-160:]
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
-        """Return the file for these types on this CPU, by these versions."""
+    def _file(self, sig: Any, codegen: Any) -> str:
+        """Return the name of the file for these types on this CPU, by these versions."""
         about = str(sig), str(codegen.magic_tuple()), numba.__version__, sys.version
-        return Path(self.cache_path) / f"{self._stem()}-{digest(*map(str.encode, about))[:16]}.wakeful"
+        return f"{self._stem()}-{digest(*map(str.encode, about))[:16]}.wakeful"
+
+    def _found(self, name: str) -> Path | None:
+        """Return where a file is, if it is anywhere."""
+        folders = [] if isinstance(self._form, ReadOnlyForm) else [Path(self.cache_path)]
+        folders += [] if self._filled is None else [self._filled]
+        return next((folder / name for folder in folders if (folder / name).exists()), None)
+
+
+class ReadOnlyForm(CompileResultCacheImpl):
+    """What turns the contents of files into compiled code, where there is no folder to write to."""
+
+    def __init__(self) -> None:
+        pass
+
+    @property
+    def locator(self) -> Any:
+        """Where to write."""
+        raise OSError("no folder can be written to")
+
+
+def _filled_folder(function: Any) -> Path | None:
+    """Return the folder of a function below that of `CACHE_VARIABLE`, if it is there; perhaps it can only be read."""
+    if not config.CACHE_DIR:
+        return None
+    locator: Any = _CacheLocator
+    folder = Path(config.CACHE_DIR) / locator.get_suitable_cache_subpath(inspect.getfile(function))
+    return folder if folder.is_dir() else None
 
 
 def _dumped(reduced: tuple[Any, ...], result: Any) -> bytes:

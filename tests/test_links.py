@@ -48,7 +48,9 @@ def test_every_document_and_figure_can_be_reached_from_the_readme() -> None:
     while new:
         page = new.pop()
         reached.add(page)
-        found = {(page.parent / link.partition("#")[0]).resolve() for link in links(page)} if page.suffix == ".md" else ()
+        found = (
+            {(page.parent / link.partition("#")[0]).resolve() for link in links(page)} if page.suffix == ".md" else ()
+        )
         new += [target for target in found if target not in reached and target.is_file()]
     wanted = {*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "figures").iterdir(), ROOT / "CONTRIBUTING.md"}
     assert sorted(path.name for path in wanted - reached) == []

@@ -1,5 +1,6 @@
 """The command line, as a newcomer uses it: in a process of its own, and misspelt."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from wakeful import __version__, cli
 from wakeful.cli.names import known_policies, parse
 from wakeful.lab.results import Results
 from wakeful.lab.world_results import WorldResults
+from wakeful.paper.reproduce import names
 
 SMALL = ["simulate", "--world", "dependent", "--policy", "si-exp3", "--rounds", "200", "--runs", "3"]
 
@@ -80,7 +82,8 @@ def test_version_and_help() -> None:
         (["--save", "nowhere/out.npz"], "--save must be a file in a folder that exists"),
         (["--plot", "out.xyz"], "--plot must be a file that ends in .png"),
         (["--world", "replay"], "world must be one of"),
-        (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--config", "nowhere.toml"], "wakeful: No such file or directory: 'nowhere.toml'"),
+        (["--policy", "stable-pair"], "policy must be a policy for bandits, such as SIExp3(), got StablePair()"),
         (["--config", "/dev/zero"], "path must be that of a regular file"),
         (["--runs", "1e12"], "runs must be at most"),
         (["--runs", "1e7", "--rounds", "1e6"], "fewer of these allow more runs"),
@@ -95,6 +98,31 @@ def test_wrong_use_is_one_clear_line(arguments: list[str], words: str, capsys: p
     assert code in (1, 2)
     assert words in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["simulat"], "did you mean 'simulate'?"),
+        (["simulate", "--wrld", "dependent"], "unrecognized arguments: --wrld dependent (did you mean '--world'?)"),
+        (["serve", "--prt=8001"], "unrecognized arguments: --prt=8001 (did you mean '--port'?)"),
+        (["evaluate", "log.csv", "more.csv"], "unrecognized arguments: more.csv\n"),
+    ],
+)
+def test_a_misspelt_command_or_option_gets_a_suggestion(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_help_breaks_no_name_of_an_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "--help"])
+    words = set(re.findall(r"[\w-]+", capsys.readouterr().out))
+    assert {name for name in names() if not name.startswith("figure")} <= words
 
 
 @pytest.mark.parametrize(

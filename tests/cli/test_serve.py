@@ -1,6 +1,8 @@
 """`wakeful serve`: its help, its settings, and its errors of one line."""
 
 import builtins
+import logging
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from wakeful.cli import main
 from wakeful.service import server
 from wakeful.service.server import listen
 from wakeful.service.settings import SERVICE_SETTINGS, Settings
+from wakeful.service.stores import open_store
 
 
 def test_help_shows_every_setting_with_its_three_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +59,8 @@ def test_options_the_environment_and_a_file(
     ("options", "code", "sentence"),
     [
         (["--port", "x"], 2, "--port must be a whole number from 0 to 65535, got 'x'"),
-        (["--config", "none.toml"], 1, "No such file or directory"),
+        (["--config", "none.toml"], 1, "wakeful: No such file or directory: 'none.toml'"),
+        (["--log-level", "loud"], 2, "--log-level must be one of 'debug', 'info', 'warning', 'error', got 'loud'"),
         (["--host", "0.0.0.0"], 2, "--host must be a loopback address where there are no tokens"),
         (["--token-file", "none"], 1, "No such file or directory"),
         (["--db", "mysql://x"], 2, "db must be a file, sqlite:///file, or postgresql://..., got 'mysql://x'"),
@@ -83,6 +87,23 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         port = taken.getsockname()[1]
         assert main(["serve", "--db", str(tmp_path / "x.db"), "--port", str(port)]) == 1
     assert f"wakeful: cannot listen on 127.0.0.1 port {port}: Address already in use" in capsys.readouterr().err
+
+
+def test_a_database_that_another_process_has_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "x.db")
+    with closing(open_store(path)):
+        assert main(["serve", "--db", path, "--port", "0"]) == 1
+    said = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")]
+    assert said == [f"wakeful: {path} is open in another process; only one may write to it at a time"]
+
+
+def test_loggers_are_as_before_when_the_service_has_ended() -> None:
+    logger = logging.getLogger("wakeful")
+    before = logger.handlers, logger.propagate, logger.level
+    with server.logs_as_json("error"):
+        assert logger.level == logging.ERROR
+        assert not logger.propagate
+    assert (logger.handlers, logger.propagate, logger.level) == before
 
 
 def test_without_the_extra_the_command_says_what_to_install(

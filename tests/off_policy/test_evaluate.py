@@ -176,7 +176,7 @@ def test_arguments_that_are_wrong() -> None:
             evaluate(log, UCB, **wrong)
     with pytest.raises(TypeError, match=r"log must be a wk.Log, the path of a file, or a table"):
         evaluate(7, UCB)
-    with pytest.raises(TypeError, match="policy must be a Policy such as SIExp3"):
+    with pytest.raises(TypeError, match="policy must be a policy for bandits, such as SIExp3"):
         evaluate(log, [7])
     with pytest.raises(ValueError, match="policies must be at least one"):
         evaluate(log, [])

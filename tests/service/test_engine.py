@@ -220,6 +220,7 @@ def test_the_same_bandit_again_is_known_and_another_is_a_conflict(url: str) -> N
         (NewBandit(arms=["a", "a"]), "arms"),
         (NewBandit(arms=["a"], policy="Sparring"), "policy"),
         (NewBandit(arms=["a"], policy="SIExpp3"), "policy"),
+        (NewBandit(arms=["a"], policy="SIExp3", kind="dueling"), "policy"),
         (NewBandit(arms=["a"], policy="SIExp3", parameters={"etta": 1}), "parameters"),
         (NewBandit(arms=["a"], policy="SIExp3", parameters={"eta": -1.0}), "eta"),
         (NewBandit(arms=["a", "b"], kind="dueling", default_loss=0.5), "default_loss"),
@@ -232,6 +233,12 @@ def test_a_bandit_that_cannot_be_made_leaves_nothing_behind(url: str, body: NewB
         assert (refused.code, refused.field) == ("invalid", field), refused
         with engine.store.transaction(writes=False):
             assert not engine.store.execute("SELECT 1 FROM bandit WHERE name = 'new'")
+
+
+def test_a_policy_of_the_other_kind_is_refused_by_name(url: str) -> None:
+    with serving(url) as engine:
+        refused = engine.run([Create("new", NewBandit(arms=["a"], policy="StablePair"))])[0]
+        assert refused.message == "policy must be one for bandits where kind is 'bandit', got 'StablePair'"
 
 
 def test_records_of_others_are_learned_all_or_none(url: str) -> None:

@@ -40,7 +40,7 @@ def ended(process: Any) -> list[dict[str, Any]]:
     """Wait for a process to end with code 0, and return its logs."""
     _, logs = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, logs
-    return [json.loads(line) for line in logs.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in logs.splitlines()]
 
 
 def test_it_starts_with_nothing_and_keeps_all_when_it_is_stopped(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_every_setting_has_three_names_and_says_what_it_is() -> None:
         ({}, {"hosts": 3}, {}, "hosts in --config must be names, separated by commas, got 3"),
         ({}, {"db": 3}, {}, "db in --config must be text, got 3"),
         ({}, {"prot": 3}, {}, "(did you mean 'port'?)"),
-        ({"log_level": "loud"}, {}, {}, "log_level must be one of 'debug', 'info', 'warning', 'error', got 'loud'"),
+        ({"log_level": "loud"}, {}, {}, "--log-level must be one of 'debug', 'info', 'warning', 'error', got 'loud'"),
     ],
 )
 def test_what_is_wrong_is_named(flags: Any, file: Any, environment: Any, sentence: str) -> None:

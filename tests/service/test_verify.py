@@ -298,7 +298,11 @@ def test_the_command_prints_a_line_for_each_log_and_its_code_says_whether_all_is
     assert [line.split(":")[0] for line in lines] == ["arena", "shop", "all is right"]
     assert cli.main(["verify", "--db", f"sqlite:///{url}", "--bandit", "shop", "--quiet"]) == 0
     assert cli.main(["verify", "--db", url, "--bandit", "shap"]) == 2
-    assert "no bandit has the name 'shap'" in capsys.readouterr().err
+    assert "no bandit has the name 'shap' (did you mean 'shop'?)" in capsys.readouterr().err
+    text = tmp_path / "notes.txt"
+    text.write_text("no database\n" * 100)
+    assert cli.main(["verify", "--db", str(text)]) == 1
+    assert f"{text} must be an SQLite database that can be read" in capsys.readouterr().err
     assert cli.main(["verify", "--db", str(tmp_path / "none.db")]) == 1
     store = open_store(url)
     store.execute("DELETE FROM event WHERE number = 20")

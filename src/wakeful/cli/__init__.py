@@ -1,4 +1,4 @@
-"""The command line: `wakeful` with `simulate`, `evaluate`, `reproduce`, `compile` or `serve`, and `--help`."""
+"""The command line: `wakeful`, with a file for each command; `wakeful --help` lists them."""
 
 import argparse
 import sys
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from wakeful import SimulationError, __version__
 from wakeful.cli import backup, compact, delete, evaluate, export, import_log, reproduce, serve, simulate, verify
 from wakeful.cli import compile as compile_command
+from wakeful.cli.parser import Parser
 
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"wakeful: {problem}", file=sys.stderr)
         return WRONG_USE
     except (SimulationError, OSError, ImportError) as problem:
-        print(f"wakeful: {problem}", file=sys.stderr)
+        print(f"wakeful: {_sentence(problem)}", file=sys.stderr)
         return FAILURE
     except MemoryError as problem:
         about = f": {problem}" if str(problem) else ""
@@ -35,8 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _sentence(problem: Exception) -> str:
+    """Return what went wrong; of an error of the system, without its number."""
+    if isinstance(problem, OSError) and problem.strerror and problem.filename is not None:
+        return f"{problem.strerror}: {str(problem.filename)!r}"
+    return str(problem)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wakeful", description="Bandits and duels whose arms sleep.")
+    parser = Parser(prog="wakeful", description="Bandits and duels whose arms sleep.")
     parser.add_argument("--version", action="version", version=f"wakeful {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     simulate.add_to(commands)

@@ -50,7 +50,11 @@ def add_to(commands: Any) -> None:
     run.add_argument("--estimator", metavar="NAME", help=f"{', '.join(ESTIMATORS)} (dr; without probabilities direct)")
     run.add_argument("--interval", metavar="NAME", default=INTERVALS[0], help=f"{' or '.join(INTERVALS)} (bernstein)")
     run.add_argument("--level", metavar="P", default="0.95", help="of the intervals (0.95)")
-    run.add_argument("--logging", metavar="HOW", help="uniform, if the log has no probabilities and it was")
+    run.add_argument(
+        "--logging",
+        metavar="HOW",
+        help="uniform: every awake arm was chosen with the same probability, which the log does not say",
+    )
     run.add_argument("--reward-range", nargs=2, metavar=("LOW", "HIGH"), help="the worst and the best reward")
     run.add_argument("--on-error", metavar="HOW", default="raise", help="of a row that is wrong: raise or skip (raise)")
     run.add_argument("--arm", action="append", metavar="NAME", help="an arm; given many times, the names of all arms")

@@ -42,7 +42,11 @@ def run_command(options: argparse.Namespace) -> None:
     settings = resolve(flags, from_file(Path(config), list(SERVICE_SETTINGS)) if config else {}, os.environ)
     try:
         from wakeful.service.server import run
+        from wakeful.service.store import StoreError
     except ImportError as problem:
         raise ImportError(f"{MISSING} ({problem})") from None
     shown = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", settings.db)  # a URL may hold a password
-    run(settings, os.environ, lambda address, _: print(f"wakeful serves {shown} at {address}", flush=True))
+    try:
+        run(settings, os.environ, lambda address, _: print(f"wakeful serves {shown} at {address}", flush=True))
+    except StoreError as problem:
+        raise OSError(str(problem)) from problem

@@ -64,7 +64,7 @@ class DuelingPolicy(Recipe, ABC):
 
 def a_dueling_policy(value: object) -> DuelingPolicy:
     """Return `value` if it is a dueling policy, else say what is wrong with it."""
-    rule = "a DuelingPolicy such as Sparring(SIExp3())"
+    rule = "a policy for duels, such as Sparring(SIExp3())"
     policy: DuelingPolicy = instance_of("policy", value, (DuelingPolicy,), rule)
     return policy
 

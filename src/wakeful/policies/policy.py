@@ -144,7 +144,7 @@ def state_type(policy: Policy) -> Any:
 
 def a_policy(value: object) -> Policy:
     """Return `value` if it is a policy, else say what is wrong with it."""
-    policy: Policy = instance_of("policy", value, (Policy,), "a Policy such as SIExp3()")
+    policy: Policy = instance_of("policy", value, (Policy,), "a policy for bandits, such as SIExp3()")
     return policy
 
 

@@ -33,11 +33,16 @@ class Recipe:
         return {"policy": _label(type(self)), "parameters": plain}
 
     @classmethod
+    def imported(cls) -> dict[str, Any]:
+        """Return the classes of this kind of policy that have been imported, by name."""
+        return {_label(kind): kind for kind in subclasses(_root(cls))}
+
+    @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Return the policy that `to_dict` wrote; a class of your own must have been imported."""
         if not isinstance(record, Mapping) or set(record) != {"policy", "parameters"}:
             raise ValueError(must_be("policy", "a record of policy and parameters", record))
-        known: dict[Any, Any] = {_label(kind): kind for kind in subclasses(_root(cls))}
+        known = cls.imported()
         name, values = record["policy"], record["parameters"]
         if not isinstance(name, str) or name not in known:
             rule = "the name of a policy that is imported"

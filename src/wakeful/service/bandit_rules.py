@@ -77,10 +77,10 @@ def _policy(body: NewBandit) -> Policy | DuelingPolicy:
     if body.policy is None and not body.parameters:
         return default  # type: ignore[no-any-return]
     name = body.policy or type(default).__name__
-    policy = kind.from_dict({"policy": name, "parameters": body.parameters})
-    if not isinstance(policy, kind):
-        raise Refused("invalid", must_be("policy", f"one for a {body.kind} bandit", name), "policy")
-    return policy  # type: ignore[no-any-return]
+    if name in (Policy if kind is DuelingPolicy else DuelingPolicy).imported():
+        what = "duels" if kind is DuelingPolicy else "bandits"
+        raise Refused("invalid", must_be("policy", f"one for {what} where kind is {body.kind!r}", name), "policy")
+    return kind.from_dict({"policy": name, "parameters": body.parameters})  # type: ignore[no-any-return]
 
 
 def _refuse_other(ledger: Ledger, body: NewBandit, policy: Policy | DuelingPolicy) -> None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from wakeful.duels.duel import Duel
-from wakeful.inputs import must_be
+from wakeful.inputs import did_you_mean, must_be
 from wakeful.logs.writing import write_columns
 from wakeful.service.archive import Archive, rows_of
 from wakeful.service.engine import fold
@@ -64,7 +64,9 @@ def export(store: Store, name: str, path: str | os.PathLike[str], archives: Sequ
     with store.transaction(writes=False):
         row = store.row(name)
         if row is None:
-            raise ValueError(f"no bandit has the name {name!r}")
+            raise ValueError(
+                f"no bandit has the name {name!r}" + did_you_mean(name, [other.name for other in store.rows()])
+            )
         found = store.snapshot(row)
         ledger = fold(None if found is None else Ledger.from_bytes(found[2]), store, row)
         own = [archive for archive in archives if archive.bandit == name]

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +87,12 @@ def run(settings: Settings, environment: Mapping[str, str], started: Started) ->
     if not tokens and not is_loopback(settings.host):
         rule = f"a loopback address where there are no tokens ({TOKENS} or --token-file)"
         raise ValueError(must_be("--host", rule, settings.host))
-    write_logs(settings.log_level)
-    listening = listen(settings.host, settings.port)
-    try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(serve(settings, tokens, listening, started))
-    finally:
-        listening.close()
+    with (
+        logs_as_json(settings.log_level),
+        closing(listen(settings.host, settings.port)) as listening,
+        asyncio.Runner(loop_factory=_loop_factory()) as runner,
+    ):
+        runner.run(serve(settings, tokens, listening, started))
 
 
 async def serve(settings: Settings, tokens: Iterable[Token], listening: socket.socket, started: Started) -> None:
@@ -180,14 +179,22 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def write_logs(level: str) -> None:
-    """Write logs of the service, and errors of the server below it, to standard error."""
+@contextmanager
+def logs_as_json(level: str) -> Iterator[None]:
+    """Write all logs of Wakeful, and errors of the server below it, to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name, lowest in (("wakeful.service", level.upper()), ("uvicorn", "ERROR")):
-        logger = logging.getLogger(name)
+    loggers = {logging.getLogger("wakeful"): level.upper(), logging.getLogger("uvicorn"): "ERROR"}
+    before = [(logger, logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    for logger, lowest in loggers.items():
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(lowest)
+    try:
+        yield
+    finally:
+        for logger, handlers, propagate, lowest_before in before:
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(lowest_before)
 
 
 def _most_connections(wanted: int) -> int:

@@ -93,7 +93,7 @@ class Setting:
         if kind is str:
             if not isinstance(value, str):
                 raise ValueError(must_be(source, "text", value))
-            return value
+            return one_of(source, value, LEVELS) if self.name == "log_level" else value
         return self._number(source, value)
 
     def _number(self, source: str, value: Any) -> Any:

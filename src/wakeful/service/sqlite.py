@@ -68,7 +68,10 @@ class SqliteStore(Store):
 
     def _prepare(self) -> None:
         """Make the tables, if the file is new; bring those of an older version up to date, and refuse a newer one."""
-        version = self.execute("PRAGMA user_version")[0][0]
+        try:
+            version = self.execute("PRAGMA user_version")[0][0]
+        except StoreError as problem:
+            raise StoreError(f"{self.path} must be an SQLite database that can be read: {problem}") from problem
         if version == 0 and (self.reads_only or self.execute("SELECT 1 FROM sqlite_master")):
             raise ValueError(must_be("db", "a database of Wakeful", str(self.path)))
         steps = schema("sqlite.sql") if version == 0 else statements(self.name, version, reads_only=self.reads_only)

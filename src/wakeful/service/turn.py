@@ -38,7 +38,7 @@ class Turn:
     def there(self) -> Ledger:
         """The ledger, which there must be."""
         if self.ledger is None:
-            raise Refused("not_found", "the bandit does not exist: PUT /v1/bandits/{name} makes one", "name")
+            raise Refused("not_found", "no bandit has this name; PUT /v1/bandits/{name} makes one", "name")
         return self.ledger
 
 

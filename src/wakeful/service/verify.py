@@ -13,6 +13,7 @@ from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from wakeful import files
+from wakeful.inputs import did_you_mean
 from wakeful.service.archive import Archive, rows_of
 from wakeful.service.audit import ACROSS_VERSIONS, CHOICES, Audit, LogRow, Wrong
 from wakeful.service.events import decode
@@ -59,10 +60,11 @@ def verify(
         progress: is told now and then how many events are done, and how many there are
     """
     with store.transaction(writes=False):
-        rows = [row for row in store.rows() if name in (None, row.name)]
+        every = store.rows()
+        rows = [row for row in every if name in (None, row.name)]
         strays = _strays(store) if name is None else []
     if name is not None and not rows:
-        raise ValueError(f"no bandit has the name {name!r}")
+        raise ValueError(f"no bandit has the name {name!r}" + did_you_mean(name, [row.name for row in every]))
     total, done = sum(row.head - row.first + 1 for row in rows), 0
     for row in rows:
         move = None if progress is None else _from(progress, done, total)

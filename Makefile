@@ -32,6 +32,7 @@ bench: $(VENV)/installed
 	$(BIN)/pip $(PIP_INSTALL) -e ".[bench]"
 	$(BIN)/python benchmarks/stationary.py
 	$(BIN)/python benchmarks/decisions.py
+	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/paper_values.py
 	$(BIN)/python benchmarks/duels.py

@@ -19,8 +19,6 @@ from river.bandit import Exp3
 
 import wakeful as wk
 from wakeful.numerics.arrays import Floats, Mask
-from wakeful.policies.counts import NO_COUNTS, start_counts
-from wakeful.policies.policy import compiled
 
 PIECE = 1_000  # rounds
 ROW = "{:<58}{:>16}{:>16}{:>9}"
@@ -29,8 +27,6 @@ ROW = "{:<58}{:>16}{:>16}{:>9}"
 def main() -> None:
     print(ROW.format("what", "ours", "held against", "ratio"))
     callers()
-    counting()
-    counting(n_arms=100, rounds=4_000)
     play_loop(n_arms=10, rounds=1_000_000)
     play_loop(n_arms=100, rounds=20_000)
     memory()
@@ -84,33 +80,6 @@ def wakeful_run(bandit: wk.Bandit, sets: list[Any], feedback: list[float]) -> No
 def river_run(policy: Any, sets: list[Any], feedback: list[float]) -> None:
     for awake, loss in zip(sets, feedback, strict=True):
         policy.update(policy.pull(awake), 1.0 - loss)
-
-
-def counting(n_arms: int = 10, rounds: int = 20_000) -> None:
-    """What the counts of `report` cost a decision with its feedback: the compiled steps with counts and without."""
-    awake, losses = world(rounds, n_arms)
-    rows = list(zip(awake, np.random.default_rng(0).random(rounds).tolist(), losses[:, 0].tolist(), strict=True))
-    for policy in (wk.SleepingUCB(), wk.Auto(), wk.SIExp3()):
-        states = policy.start(n_arms), policy.start(n_arms)
-        choose, update = (compiled(policy, name, states[0], n_arms) for name in ("choose", "update"))
-        fields = [policy.fields(state, n_arms) for state in states]
-        counts = start_counts(n_arms, policy.keeps_switch_gains), NO_COUNTS
-        found: tuple[list[float], list[float]] = [], []
-        for start in 4 * list(range(0, rounds, PIECE)):
-            for n in (0, 1):
-                piece = partial(steps_run, choose, update, rows[start : start + PIECE], counts[n], fields[n])
-                found[n].append(timed(piece, time.thread_time))
-        each = (min(found[0]) - min(found[1])) / PIECE * 1e6
-        what = f"counts of a decision, {type(policy).__name__}, K={n_arms}, half awake | 0.3 us"
-        print(ROW.format(what, f"{each:.2f} us", "0.30 us", f"{each / 0.3:.2f}"))
-
-
-def steps_run(choose: Any, update: Any, rows: list[Any], counts: Floats, fields: Any) -> None:
-    p = np.zeros(len(rows[0][0]))
-    for mask, u, loss in rows:
-        p[:] = 0.0
-        arm, probability, memo = choose(mask, u, p, counts, fields)
-        update(mask, p, arm, probability, memo, loss, counts, fields)
 
 
 def play_loop(n_arms: int, rounds: int) -> None:

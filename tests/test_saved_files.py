@@ -22,6 +22,16 @@ def test_a_bandit_of_an_earlier_version_goes_on(saved: Any) -> None:
         assert [bandit.choose().arm for _ in saved["next"]] == saved["next"]
 
 
+def test_the_counts_of_an_earlier_version_are_read() -> None:
+    saved = ABOUT["counts"]
+    bandit = wk.Bandit.load(SAVED / saved["file"])
+    report = bandit.report()
+    assert [[arm.arm, arm.awake, arm.chosen, arm.feedback, arm.mean_loss] for arm in report.arms] == saved["arms"]
+    assert list(report.gain) == pytest.approx(saved["gain"], rel=1e-12)
+    errors: Any = bandit.switch_gains().errors
+    np.testing.assert_allclose(errors, saved["errors"], rtol=1e-12)
+
+
 @pytest.mark.parametrize("saved", ABOUT["arenas"], ids=lambda saved: saved["policy"])
 def test_an_arena_of_an_earlier_version_goes_on(saved: Any) -> None:
     arena = wk.DuelingBandit.load(SAVED / saved["file"])

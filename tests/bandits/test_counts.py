@@ -24,6 +24,8 @@ from wakeful.policies.counts import (
     UNLIKELY,
     VARIANCE,
     WIDTH,
+    count_feedback,
+    start_counts,
 )
 
 NAMES = ["tea", "coffee", "juice"]
@@ -88,14 +90,15 @@ def expected(log: list[tuple[wk.Decision, float | None]]) -> Floats:
 @pytest.mark.parametrize("policy", [wk.SIExp3(eta=0.5), Plain()], ids=["compiled", "plain"])
 def test_counts_are_those_of_the_log(policy: wk.Policy) -> None:
     bandit, log = lived(policy)
-    counts, width = bandit.to_record()["arrays"]["decision_counts"], WIDTH + (3 if policy.keeps_switch_gains else 0)
+    counts, width = counts_of(bandit), WIDTH + (3 if policy.keeps_switch_gains else 0)
     assert counts.shape == (3, width)
     np.testing.assert_allclose(counts, expected(log)[:, :width], rtol=1e-12)
     assert counts[:, UNLIKELY].sum() > 0.0  # so that both kinds of arms were met
-    assert pending(counts).sum() == sum(loss is None for _, loss in log)
+    assert pending(counts.T).sum() == sum(loss is None for _, loss in log)
 
 
 def counts_of(bandit: wk.Bandit) -> Any:
+    """Return the counts of a bandit as files have them, a row for each arm."""
     return bandit.to_record()["arrays"]["decision_counts"]
 
 
@@ -126,6 +129,28 @@ def test_admitting_and_updating_in_the_order_of_a_log_gives_the_same_counts() ->
             bandit.update(decision, loss=n % 3 / 2)
     assert chosen.to_record()["arrays"]["decision_counts"].tobytes() == counts_of(folded).tobytes()
     assert counts_of(folded)[:, TIMES_AWAKE].sum() == 50
+
+
+@pytest.mark.parametrize("n_awake", [1, 2, 4, 5, 6, 20])  # few awake arms are counted one by one, many all at once
+def test_feedback_is_counted_by_definition_however_many_are_awake(n_awake: int) -> None:
+    rng, n_arms = np.random.default_rng(n_awake), 20
+    counts, expected = start_counts(n_arms, switches=True), np.zeros((WIDTH + n_arms, n_arms))
+    for _ in range(50):
+        here = np.sort(rng.choice(n_arms - 1 if n_awake < n_arms else n_arms, n_awake, replace=False))
+        mask, p, loss = np.isin(np.arange(n_arms), here), np.zeros(n_arms), float(rng.choice([0.0, 0.3, 1.0]))
+        p[here] = rng.dirichlet(np.full(n_awake, 0.3))
+        arm = int(here[p[here].argmax()])
+        early = (
+            p if p[-1] > 0.0 or n_awake == n_arms else p[:-1].copy()
+        )  # a decision from before the last arm was added
+        count_feedback(counts, mask, here, early, arm, loss)
+        weights = np.where(p * n_awake >= LIKELY, 1 / (n_awake * np.maximum(p, 1e-300)), 0.0)
+        expected[[ANSWERED, LOSS, SQUARE, UNIFORM], arm] += [1, loss, loss**2, loss * weights[arm]]
+        expected[UNLIKELY] += mask * (weights == 0.0) / n_awake
+        expected[VARIANCE] += p * (weights - 1) ** 2
+        ratios = np.where(np.arange(n_arms) == arm, 0.0, p / p[arm])
+        expected[WIDTH + arm] += loss**2 * ratios * (1 + ratios)
+    np.testing.assert_allclose(counts, expected, rtol=1e-12, atol=1e-30)
 
 
 def test_a_refused_feedback_is_not_counted() -> None:
@@ -184,7 +209,7 @@ def test_the_gain_over_uniform_play_is_inside_its_interval(policy: wk.Policy) ->
             decision = bandit.choose(here)
             bandit.update(decision, loss=row[decision.arm])
             truth += (row[here].mean() - row[decision.arm]) / 300
-        found = gain_over_uniform(counts_of(bandit), z_score(0.95))
+        found = gain_over_uniform(counts_of(bandit).T, z_score(0.95))
         inside += found.gain.low <= truth <= found.gain.high
         gains.append(found.gain.value - truth)
         assert found.uniform - found.loss == pytest.approx(found.gain.value)
@@ -202,6 +227,6 @@ def test_switch_errors_are_those_of_the_estimate() -> None:
             bandit.update(decision, loss=losses[decision.arm])
             truth += (losses[0] - losses[1]) * (decision.arm == 0)
         misses.append(bandit.switch_gains()[0, 1] - truth)
-        errors.append(switch_errors(counts_of(bandit))[0, 1])
+        errors.append(switch_errors(counts_of(bandit).T)[0, 1])
     assert abs(np.mean(misses)) < 2 * np.std(misses) / 10
     assert np.sqrt(np.mean(np.square(misses))) == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=0.15)

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from wakeful import cli
+from wakeful.cli.names import known_bandit_policies, known_policies
 
 HEADER = "awake,arm,probability,loss\n"
 ROWS = "tea|juice,tea,0.5,0.25\ntea|juice,juice,0.5,1\ntea|juice|milk,milk,0.25,0.5\n"
@@ -55,7 +56,8 @@ def test_other_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--policy", "autoo"], 2, "did you mean 'Auto'"),
         (["--policy", "uniform", "--policy", "uniform"], 2, "--policy must be policies that differ"),
-        (["--policy", "sparring(si-exp3)"], 2, "policy must be a Policy"),
+        (["--policy", "sparring(si-exp3)"], 2, "PerSet, SBExp3"),
+        (["--policy", "sleepingucbb"], 2, "did you mean 'SleepingUCB'"),
         (["--policy", "uniform", "--estimator", "drr"], 2, "did you mean 'dr'"),
         (["--policy", "uniform", "--level", "high"], 2, "--level must be a number, got 'high'"),
         (["--policy", "uniform", "--level", "95"], 2, "level must be between 0 and 1, got 95.0"),
@@ -74,6 +76,17 @@ def test_what_is_wrong_is_said_in_one_line(
     shown = capsys.readouterr()
     assert (shown.out, len(shown.err.splitlines())) == ("", 1)
     assert words in shown.err
+
+
+def test_only_policies_for_decisions_are_listed(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate", log, "--policy", "autopairs"]) == 2
+    said = capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["evaluate", "--help"])
+    listed = capsys.readouterr().out.partition("policies: ")[2]
+    for text in (said, listed):
+        assert "SIExp3" in text
+        assert not any(name in text for name in known_policies() if name not in known_bandit_policies())
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,17 @@ from wakeful.bandits.feedback import FLOAT64, LOSS_TYPES, given_decision, in_pos
 from wakeful.bandits.learner import checked_uniform, copied
 from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats, Mask
+from wakeful.numerics.compile import call_compiled
 from wakeful.policies.auto import Auto
-from wakeful.policies.counts import NO_COUNTS, WIDTH, decision_counted, feedback_counted, grown_counts, start_counts
+from wakeful.policies.counts import (
+    NO_COUNTS,
+    WIDTH,
+    by_arm,
+    decision_counted,
+    feedback_counted,
+    grown_counts,
+    start_counts,
+)
 from wakeful.policies.decision import Decision, new_decision
 from wakeful.policies.kernels import COIN, FINE
 from wakeful.policies.policy import (
@@ -88,8 +97,8 @@ class Bandit(BanditHistory):
             clock = self._rounds + 1
             if self._choose is None:
                 made = decide(self._policy, self._state, mask, self._stream.draw, clock)
-                position, probability, here, p, _, memo, _ = made
-                decision_counted(self._counts, here, position)
+                position, probability, _, p, _, memo, _ = made
+                call_compiled(decision_counted, self._counts, mask, np.flatnonzero(mask), position)
             else:
                 p, u = zeros(mask.size), self._stream.draw()
                 try:
@@ -226,15 +235,16 @@ class Bandit(BanditHistory):
     def _record(self) -> dict[str, Any]:
         """Return everything, the counts among the arrays."""
         record = super()._record()
-        record["arrays"][COUNTED] = self._counts.copy()
+        record["arrays"][COUNTED] = by_arm(self._counts)
         return record
 
     def _fitting(self, record: Mapping[str, Any], arrays: dict[str, Any]) -> Any:
         """Return the state of these arrays, if it is one of the policy's; take the counts, if there are any."""
-        counts = arrays.pop(COUNTED, self._counts)
-        if not is_like((counts,), (self._counts,)) or not are_counts(counts):
-            raise ValueError(must_be("state", f"one whose {COUNTED} holds sums of feedback", counts))
-        self._counts = counts
+        saved, own = arrays.pop(COUNTED, None), by_arm(self._counts)
+        if saved is not None:
+            if not is_like((saved,), (own,)) or not are_counts(by_arm(saved)):
+                raise ValueError(must_be("state", f"one whose {COUNTED} holds sums of feedback", saved))
+            self._counts = by_arm(saved)
         return fitting_state(self._policy, type(self._state)(**arrays), len(self._arms))
 
     def _placed(self, decision: Decision) -> tuple[int, Mask, float, float]:
@@ -269,7 +279,8 @@ class Bandit(BanditHistory):
         own, answer = in_positions(decision, position, mask)
         if answer == FINE:
             self._policy.update(self._state, own, loss)
-            feedback_counted(self._counts, own.awake, own.probabilities, position, loss)
+            here = np.flatnonzero(mask)
+            call_compiled(feedback_counted, self._counts, mask, here, own.probabilities, position, loss)
         return answer
 
     def _admit_plainly(self, decision: Decision, position: int, mask: Mask) -> int:
@@ -277,5 +288,5 @@ class Bandit(BanditHistory):
         own, answer = in_positions(decision, position, mask)
         if answer == FINE:
             self._policy.remember(self._state, own._replace(memo=0.0), COIN)
-            decision_counted(self._counts, own.awake, position)
+            call_compiled(decision_counted, self._counts, mask, np.flatnonzero(mask), position)
         return answer

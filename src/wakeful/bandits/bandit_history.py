@@ -32,7 +32,7 @@ from wakeful.policies.spectate import refuse_spectator
 class BanditHistory(Learner[Policy]):
     """Learns from decisions that somebody else made, and says what was seen and learned so far."""
 
-    _counts: Floats  # (K, ...), what happened to each arm: `policies/counts.py`
+    _counts: Floats  # (..., K), what happened to each arm: `policies/counts.py`
 
     def record(
         self,

@@ -25,16 +25,16 @@ def are_counts(counts: Floats) -> bool:
     """Whether these numbers can have been counted: whole where they count, in the range of sums elsewhere."""
     squares = Range(0.0, ESTIMATES.high**2)
     return (
-        COUNTS.holds(counts[:, : ANSWERED + 1])
-        and TOTALS.holds(counts[:, LOSS:UNIFORM])
-        and ESTIMATES.holds(counts[:, UNIFORM:WIDTH])
-        and squares.holds(counts[:, WIDTH:])
+        COUNTS.holds(counts[: ANSWERED + 1])
+        and TOTALS.holds(counts[LOSS:UNIFORM])
+        and ESTIMATES.holds(counts[UNIFORM:WIDTH])
+        and squares.holds(counts[WIDTH:])
     )
 
 
 def pending(counts: Floats) -> Floats:
     """Return how many decisions of each arm wait for feedback; none where other copies made more than were counted."""
-    waiting: Floats = np.maximum(counts[:, CHOSEN] - counts[:, ANSWERED], 0.0)
+    waiting: Floats = np.maximum(counts[CHOSEN] - counts[ANSWERED], 0.0)
     return waiting
 
 
@@ -65,16 +65,16 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
     The interval adds the spread of the weighted losses and, for arms that were unlikely, that of their means; and
     `z^2 / 2n`, as Wilson's does: losses that were all the same so far are no proof that they always are.
     """
-    answered, losses, squares = counts[:, ANSWERED], counts[:, LOSS], counts[:, SQUARE]
+    answered, losses, squares = counts[ANSWERED], counts[LOSS], counts[SQUARE]
     n = float(answered.sum())
     if n == 0.0:
         return Gain(math.nan, math.nan, NOTHING_KNOWN)
     means = (losses + 0.5) / (answered + 1.0)  # one loss of a half is added, for arms of which nothing is known
     second = (squares + 0.5) / (answered + 1.0)
     errors = np.sqrt(np.maximum(second - means**2, 0.0) / (answered + 1.0))
-    unlikely = counts[:, UNLIKELY] / n
-    uniform = float(counts[:, UNIFORM].sum()) / n + float(unlikely @ means)
-    weighted = math.sqrt(float(counts[:, VARIANCE] @ second)) / n
+    unlikely = counts[UNLIKELY] / n
+    uniform = float(counts[UNIFORM].sum()) / n + float(unlikely @ means)
+    weighted = math.sqrt(float(counts[VARIANCE] @ second)) / n
     modelled = math.sqrt(float(unlikely**2 @ errors**2))
     loss, reach = float(losses.sum()) / n, z * (weighted + modelled) + z * z / (2.0 * n)
     gain = uniform - loss
@@ -83,5 +83,5 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
 
 def switch_errors(counts: Floats) -> Floats:
     """Return the K x K standard errors of switch gains: the roots of their estimated variances."""
-    errors: Floats = np.sqrt(counts[:, WIDTH:])
+    errors: Floats = np.sqrt(counts[WIDTH:].T)
     return errors

@@ -73,7 +73,7 @@ def places(arms: Sequence[str], names: Sequence[Hashable]) -> list[int | None]:
 
 def learn_rows(policy: Policy, state: Any, counts: Floats, rows: Rows, where: Ints, coins: Floats) -> None:
     """Fold rows into `state` and `counts`; `where` says which arm of the bandit each arm of the log is."""
-    n_arms = len(counts)
+    n_arms = counts.shape[1]
     awake = np.zeros((len(rows.arms), n_arms), np.bool_)
     awake[:, where] = rows.awake
     arms = np.ascontiguousarray(where[rows.arms])
@@ -110,15 +110,15 @@ def _count_rows(
         weight = share / logged[t] if known else 0.0
         for k in range(awake.shape[1]):
             if awake[t, k]:
-                counts[k, TIMES_AWAKE] += 1.0
+                counts[TIMES_AWAKE, k] += 1.0
                 if not known:
-                    counts[k, UNLIKELY] += share
-                if counts.shape[1] > WIDTH and k != arm:
-                    counts[k, WIDTH + arm] += (loss * (1.0 - own[t]) / logged[t]) ** 2
-                    counts[arm, WIDTH + k] += (loss * own[t] / logged[t]) ** 2
-        counts[arm, CHOSEN] += 1.0
-        counts[arm, ANSWERED] += 1.0
-        counts[arm, LOSS] += loss
-        counts[arm, SQUARE] += loss * loss
-        counts[arm, UNIFORM] += weight * loss
-        counts[arm, VARIANCE] += (weight - 1.0) ** 2
+                    counts[UNLIKELY, k] += share
+                if counts.shape[0] > WIDTH and k != arm:
+                    counts[WIDTH + arm, k] += (loss * (1.0 - own[t]) / logged[t]) ** 2
+                    counts[WIDTH + k, arm] += (loss * own[t] / logged[t]) ** 2
+        counts[CHOSEN, arm] += 1.0
+        counts[ANSWERED, arm] += 1.0
+        counts[LOSS, arm] += loss
+        counts[SQUARE, arm] += loss * loss
+        counts[UNIFORM, arm] += weight * loss
+        counts[VARIANCE, arm] += (weight - 1.0) ** 2

@@ -148,11 +148,11 @@ def make_report(
     arms = tuple(
         ArmReport(
             name,
-            int(counts[k, TIMES_AWAKE]),
-            int(counts[k, CHOSEN]),
-            int(counts[k, ANSWERED]),
+            int(counts[TIMES_AWAKE, k]),
+            int(counts[CHOSEN, k]),
+            int(counts[ANSWERED, k]),
             int(waiting[k]),
-            *mean_interval(float(counts[k, ANSWERED]), float(counts[k, LOSS]), z),
+            *mean_interval(float(counts[ANSWERED, k]), float(counts[LOSS, k]), z),
             float(p[k]),
             bool(retired[k]),
         )
@@ -197,9 +197,9 @@ def make_explanation(
             name,
             float(p[k]),
             float(now[k]),
-            int(counts[k, CHOSEN]),
-            int(counts[k, ANSWERED]),
-            *mean_interval(float(counts[k, ANSWERED]), float(counts[k, LOSS]), z),
+            int(counts[CHOSEN, k]),
+            int(counts[ANSWERED, k]),
+            *mean_interval(float(counts[ANSWERED, k]), float(counts[LOSS, k]), z),
         )
         for name, k in zip(decision.awake, positions, strict=True)
     ]

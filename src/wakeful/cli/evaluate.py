@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wakeful.cli.names import known_policies
+from wakeful.cli.names import known_bandit_policies
 from wakeful.cli.options import check_outputs, count
 from wakeful.cli.simulate import given_policies
 from wakeful.inputs import must_be
@@ -13,7 +13,6 @@ from wakeful.lab.progress import bar
 from wakeful.logs.log import Log
 from wakeful.off_policy.estimators import ESTIMATORS, INTERVALS
 from wakeful.off_policy.evaluate import evaluate
-from wakeful.policies.policy import Policy
 
 EXAMPLE = """example:
   wakeful evaluate log.csv --policy auto --policy "SleepingUCB(constant=2)" --plot out.png --save out.parquet
@@ -36,7 +35,7 @@ def add_to(commands: Any) -> None:
         "evaluate",
         help="estimate what policies would have lost on a log of decisions",
         description="Print the mean loss that each policy would have had on a log, with an interval.",
-        epilog=f"{EXAMPLE}\npolicies: {', '.join(_judged_policies())}",
+        epilog=f"{EXAMPLE}\npolicies: {', '.join(known_bandit_policies())}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     run.set_defaults(command=run_command)
@@ -73,7 +72,7 @@ def add_to(commands: Any) -> None:
 
 def run_command(options: argparse.Namespace) -> None:
     """Read the log, judge the policies, print the table, draw and save."""
-    policies = given_policies(options.policy or ["auto"])
+    policies = given_policies(options.policy or ["auto"], known_bandit_policies())
     level, seed = _number("--level", options.level), count("seed", options.seed)
     ends = None if options.reward_range is None else [_number("--reward-range", end) for end in options.reward_range]
     check_outputs(options.plot, options.save)
@@ -106,11 +105,6 @@ def run_command(options: argparse.Namespace) -> None:
         result.save(options.save)
     if options.plot:
         result.plot(options.plot)
-
-
-def _judged_policies() -> list[str]:
-    """Return the names of the policies that a log of decisions can judge: not those of duels."""
-    return [name for name, cls in known_policies().items() if issubclass(cls, Policy)]
 
 
 def _number(name: str, text: str) -> float:

@@ -18,7 +18,7 @@ from wakeful.duels.policy import DuelingPolicy
 from wakeful.inputs import did_you_mean, must_be
 from wakeful.lab.simulate import DUELS
 from wakeful.policies.policy import Policy
-from wakeful.policies.spec import subclasses
+from wakeful.policies.spec import Recipe, subclasses
 
 LONGEST = 1000  # letters of a description
 OWN = (Policy, DuelingPolicy, worlds.World, worlds.AdaptiveWorld, *DUELS)  # what a class of the user's own may be
@@ -125,8 +125,17 @@ def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str
 
 def known_policies() -> dict[str, type]:
     """Return our policies, of bandits and of duels, by name."""
-    found = (*subclasses(Policy), *subclasses(DuelingPolicy))
-    return {cls.__name__: cls for cls in found if cls.__module__.startswith("wakeful.")}
+    return known_bandit_policies() | _ours(DuelingPolicy)
+
+
+def known_bandit_policies() -> dict[str, type]:
+    """Return our policies of bandits by name."""
+    return _ours(Policy)
+
+
+def _ours(kind: type[Recipe]) -> dict[str, type]:
+    """Return the classes of the package that are policies of this kind, by name."""
+    return {cls.__name__: cls for cls in subclasses(kind) if cls.__module__.startswith("wakeful.")}
 
 
 def known_worlds() -> dict[str, type]:

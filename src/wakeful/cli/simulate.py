@@ -1,6 +1,7 @@
 """`wakeful simulate`: its options, and what it does with them."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def run_command(options: argparse.Namespace) -> None:
     """Simulate, print the summaries, draw and save."""
     fields = _fields(options)
     world = _given_worlds(fields["world"])
-    policies = given_policies(fields["policies"])
+    policies = given_policies(fields["policies"], known_policies())
     first = next(iter(world.values())) if isinstance(world, dict) else world
     known = DUEL_REGRETS if isinstance(first, DUELS) else REGRETS
     regrets = [one_of("regret", name, known) for name in many("--regret", fields["regrets"] or known[-1])]
@@ -129,10 +130,10 @@ def _given_worlds(given: Any) -> Any:
     return next(iter(worlds.values())) if len(worlds) == 1 else worlds
 
 
-def given_policies(given: Any) -> dict[str, Any]:
-    """Return policies by name; those without one are called as they were typed."""
+def given_policies(given: Any, known: Mapping[str, type]) -> dict[str, Any]:
+    """Return policies, of classes that are `known` or the user's, by name; those without one are called as typed."""
     pairs = list(given.items()) if isinstance(given, dict) else [(text, text) for text in many("--policy", given)]
-    policies = {str(name): parse("policy", text, known_policies()) for name, text in pairs}
+    policies = {str(name): parse("policy", text, known) for name, text in pairs}
     if len(policies) < len(pairs):
         raise ValueError(must_be("--policy", "policies that differ", list(given)))
     return policies

@@ -136,7 +136,7 @@ def _choose(mask: Mask, u: float, p: Floats, counts: Floats, fields: tuple[Any, 
     if not is_drawable(p, awake):
         return -1, 0.0, 0.0
     arm, coin = draw(p, awake, u)
-    count_decision(counts, awake, arm)
+    count_decision(counts, mask, awake, arm)
     return arm, p[arm], remember(parameters, state, awake, p, arm, coin)
 
 
@@ -164,7 +164,7 @@ def _admit(
     answer = fault(mask, p, arm, probability, memo)
     if answer == FINE:
         awake = indices(mask)
-        count_decision(counts, awake, arm)
+        count_decision(counts, mask, awake, arm)
         remember(parameters, state, awake, p, arm, COIN)
     return answer
 
@@ -185,7 +185,7 @@ def _update(
     answer = fault(mask, p, arm, probability, memo)
     if answer == FINE:
         awake = indices(mask)
-        count_feedback(counts, awake, p, arm, loss)
+        count_feedback(counts, mask, awake, p, arm, loss)
         learn(parameters, state, awake, p, arm, memo, loss)
     return answer
 

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("lab", "dask")
+EXTRAS = ("lab", "dask", "service")
 
 
 def oldest() -> list[str]:

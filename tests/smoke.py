@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import wakeful as wk
+from service_load import served
 
 ROUNDS, RUNS = 200, 3
 
@@ -61,13 +62,26 @@ def cluster(folder: Path) -> None:
 
 
 def report(folder: Path) -> None:
-    command = [sys.executable, "-m", "wakeful", "reproduce", "--quick", "--only", "figure-2", "--runs", "3"]
+    command = [sys.executable, "-m", "wakeful", "reproduce", "--quick", "--only", "theorem-1-dependent", "--runs", "3"]
     subprocess.run([*command, "--out", str(folder / "report")], check=True, stdout=subprocess.DEVNULL)
     assert (folder / "report" / "report.html").stat().st_size > 10_000
 
 
+def service(folder: Path) -> None:
+    with served(f"sqlite:///{folder / 'shop.db'}") as shop, wk.Client(f"http://127.0.0.1:{shop.port}") as client:
+        bandit = client.bandit("drinks", arms=["tea", "coffee", "juice"], policy=wk.SIExp3(), seed=7)
+        for _ in range(20):
+            bandit.update(bandit.choose(["tea", "juice"]), loss=0.3)
+        assert bandit.rounds == 20
+    subprocess.run(
+        [sys.executable, "-m", "wakeful", "verify", "--db", f"sqlite:///{folder / 'shop.db'}"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 if __name__ == "__main__":
-    for part in (decisions, duels, games, simulations, cluster, report):
+    for part in (decisions, duels, games, simulations, cluster, report, service):
         with tempfile.TemporaryDirectory() as place:
             part(Path(place))
         print(f"{part.__name__}: works", flush=True)

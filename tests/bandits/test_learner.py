@@ -164,6 +164,22 @@ def test_a_proposal_changes_nothing_and_choosing_is_proposing_and_admitting() ->
         assert copy_.rounds == live.rounds
 
 
+def test_a_proposal_is_admitted_alike_at_once_and_from_its_dictionary() -> None:
+    here, there, uniforms = a_bandit(), a_bandit(), np.random.default_rng(9).random(20).tolist()
+    for n, u in enumerate(uniforms):
+        proposal = here.propose(["a", "c", "d"][n % 2 :], u)
+        here.admit(proposal)
+        there.admit(proposal.to_dict())
+        for bandit in (here, there):
+            bandit.update(proposal, loss=n / 20)
+    assert here.to_bytes() == there.to_bytes()
+    proposal, before = here.propose(None, 0.5), here.to_bytes()
+    proposal.probabilities[:] = 0.9
+    with pytest.raises(ValueError, match=r"^decision\.probabilities must be "):
+        here.admit(proposal)
+    assert here.to_bytes() == before
+
+
 class WinsAlone(NamedTuple):
     """Who beat whom, without a clock."""
 

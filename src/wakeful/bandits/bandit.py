@@ -84,7 +84,7 @@ class Bandit(BanditHistory):
         self._admit: Callable[..., int] | None
         self._update: Callable[..., int] | None
         self._fields: tuple[Any, ...]
-        self._latest: tuple[Decision | None, int, Mask]  # the last choice, its position and mask: `update` trusts them
+        self._latest: tuple[Decision | None, int, Mask]  # the last one made, its position and mask, which are trusted
         self._counts = start_counts(len(self._arms), policy.keeps_switch_gains)
         self._use(policy.start(len(self._arms)))
 
@@ -138,18 +138,24 @@ class Bandit(BanditHistory):
                 if position < 0:
                     raise ValueError(must_be(f"probabilities of {self._policy!r}", LAW, p))
             arm = self._arms.names[position]
-            return Decision(arm, probability, names, p, clock, memo, self._decider)
+            made = new_decision(Decision, (arm, probability, names, p, clock, memo, self._decider))
+            self._latest = made, position, mask
+            return made
 
     def admit(self, decision: Decision | dict[str, Any]) -> None:
         """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
-        decision = given_decision(decision)
         with self._lock:
-            position, mask, probability, memo = self._placed(decision)
+            latest, position, mask = self._latest
+            if latest is not None and decision is latest and is_vector(latest[3], mask):
+                p, probability, memo = latest[3], latest[1], latest[5]
+            else:
+                decision = given_decision(decision)
+                position, mask, probability, memo = self._placed(decision)
+                p = np.zeros(mask.size)
+                p[: decision.probabilities.size] = decision.probabilities
             if self._choose is None:
                 answer = self._admit_plainly(decision, position, mask)
             else:
-                p = np.zeros(mask.size)
-                p[: decision.probabilities.size] = decision.probabilities
                 if self._admit is None:
                     self._admit = compiled(self._policy, "admit", self._state, mask.size)
                 answer = self._admit(mask, p, position, probability, memo, self._counts, self._fields)

@@ -86,7 +86,7 @@ def report(request: Report, turn: Turn) -> FeedbackTaken:
     if outcome is None and (deadline is None or turn.now <= deadline):
         answered = events.Answered(turn.now, known.number, value)
         turn.add(answered, known.choice)
-        turn.finder.add(known._replace(outcome=answered))
+        turn.finder.add(Known(known.number, known.choice, answered, known.late))
         return FeedbackTaken(request.decision, "counted")
     if outcome is None:
         known = _expire(turn, known)

@@ -23,6 +23,38 @@ class Event(Struct, array_like=True):
 
     time: float
 
+    @property
+    def own_id(self) -> str | None:
+        """The client's own id of a decision, by which a repeated request is known."""
+        return None
+
+    @property
+    def about(self) -> int | None:
+        """The decision whose wait this event ends; less than zero for late feedback, which ends nothing."""
+        return None
+
+
+class Choosing(Event):
+    """A choice was made; `id` is the client's own, or ""."""
+
+    id: str
+
+    @property
+    def own_id(self) -> str | None:
+        """The client's own id, if it gave one."""
+        return self.id or None
+
+
+class Ending(Event):
+    """Something about the decision of event number `decision` came, or did not."""
+
+    decision: int
+
+    @property
+    def about(self) -> int:
+        """The decision."""
+        return self.decision
+
 
 class Created(Event, tag=1):
     """The bandit was made. `seed` is that of its draws."""
@@ -62,10 +94,9 @@ class ArmRevived(Event, tag=5):
     arm: int
 
 
-class Decided(Event, tag=6):
+class Decided(Choosing, tag=6):
     """A decision: all of `wakeful.Decision`, the client's own `id` or "", and until when feedback may come."""
 
-    id: str
     n_arms: int
     awake: bytes
     probabilities: bytes
@@ -76,13 +107,12 @@ class Decided(Event, tag=6):
     versions: str
 
 
-class Dueled(Event, tag=7):
+class Dueled(Choosing, tag=7):
     """A duel: all of `wakeful.Duel`, for each arm drawn whom it was drawn from and with which probabilities.
 
     `limits` are the `groups`, `within` or `pairs` that were asked for, without which it could not be computed again.
     """
 
-    id: str
     n_arms: int
     arms: list[int]
     allowed: list[bytes]
@@ -96,25 +126,27 @@ class Dueled(Event, tag=7):
     limits: dict[str, Any] | None = None
 
 
-class Answered(Event, tag=8):
+class Answered(Ending, tag=8):
     """Feedback for the decision of event number `decision`: its loss, or the left arm's share of the win."""
 
-    decision: int
     value: float
 
 
-class Expired(Event, tag=9):
+class Expired(Ending, tag=9):
     """No feedback came in time: from now on none is learned. `value` is the default loss that was, or None."""
 
-    decision: int
     value: float | None
 
 
-class Late(Event, tag=10):
+class Late(Ending, tag=10):
     """Feedback that came after the decision had expired; it is not learned."""
 
-    decision: int
     value: float
+
+    @property
+    def about(self) -> int:
+        """The decision, as a number less than zero."""
+        return -self.decision
 
 
 class Recorded(Event, tag=11):
@@ -169,15 +201,13 @@ class Entry(NamedTuple):
 
     @property
     def own_id(self) -> str | None:
-        """The client's own id of a decision, by which a repeated request is known."""
-        return (self.event.id or None) if isinstance(self.event, Decided | Dueled) else None
+        """The client's own id of a decision."""
+        return self.event.own_id
 
     @property
     def about(self) -> int | None:
-        """The decision whose wait this event ends; less than zero for late feedback, which ends nothing."""
-        if isinstance(self.event, Answered | Expired):
-            return self.event.decision
-        return -self.event.decision if isinstance(self.event, Late) else None
+        """The decision whose wait the event ends; less than zero for late feedback."""
+        return self.event.about
 
 
 def chained(before: bytes, number: int, body: bytes) -> bytes:

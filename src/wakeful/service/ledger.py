@@ -32,6 +32,7 @@ from wakeful.service.events import (
     Entry,
     Expired,
     Late,
+    Outcome,
     Recorded,
     packed,
     spread,
@@ -118,12 +119,12 @@ class Ledger:
             made: the decision it holds, if that is at hand
         """
         event = item.event
-        if isinstance(event, Decided | Dueled):
+        if isinstance(event, Choice):
             self.bandit.admit(self.decision_of(event) if made is None else made)
             self.decisions += 1
             if event.deadline is not None:
                 self.waiting[item.number] = event.deadline
-        elif isinstance(event, Answered | Expired):
+        elif isinstance(event, Outcome):
             self._settle(event, choice)
         else:
             self._change(event)

@@ -10,6 +10,7 @@ class OneWrite:
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
         self._kept = b""
+        self.is_closing = transport.is_closing  # found at once: it is asked for each answer
 
     def write(self, data: bytes) -> None:
         """Keep data, or send it after what was kept."""

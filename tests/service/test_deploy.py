@@ -118,6 +118,7 @@ def test_the_unit_starts_what_there_is() -> None:
     names = {setting.partition("=")[0] for setting in found["Environment"]}
     assert {name for name in names if name.startswith("WAKEFUL_")} <= VARIABLES
     assert found["DynamicUser"] == found["NoNewPrivileges"] == ["yes"]
+    assert found["SystemCallErrorNumber"] == ["EPERM"]  # without it, importing NumPy would end the process
 
 
 def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ CSS = """\
 .wakeful th, .wakeful td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: left;
   white-space: nowrap; }
 .wakeful td.name { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
+.wakeful td.name:empty { min-width: 0; }
 .wakeful th { font-weight: 600; color: var(--soft); }
 .wakeful .number { text-align: right; }
 .wakeful p { color: var(--soft); margin: .5rem 0; }

@@ -85,7 +85,7 @@ def _relate(axes: Any, start: float, end: float, y: float, holds: bool, label: s
 def _key_of_arrows(axes: Any, y: float) -> None:
     """Say below the diagram what the two kinds of arrow mean."""
     for turn, words in enumerate(
-        ("little of the first means little of the second", "not so: the regrets of a history that shows it")
+        ("if the first is small, so is the second", "not so: a history shows it, with these regrets")
     ):
         _relate(axes, 8, 40, y + 14 * turn, turn == 0, "")
         axes.text(48, y + 14 * turn, words, va="center", fontsize=8)

@@ -62,8 +62,9 @@ def _relations(found: Evidence) -> Drawn:
     checked = sum(check.histories for check in found.checks.values())
     picture = Picture(
         "figure-1",
-        "Which [regret](#term-regret) is small whenever another one is. A blue arrow: wherever the first is small, so "
-        "is the second. A red, crossed one: not so, and the numbers are the regrets of a history that shows it.",
+        "Which [regret](#term-regret) must be small whenever another one is. A blue arrow leads from one regret to "
+        "another that is small wherever the first is. A red, crossed arrow says that this need not be so; the numbers "
+        "above it are the regrets of a history that shows it.",
         "Notions of regret as vertical lines, arrows between them for implications, crossed arrows for missing ones.",
         f"Blue arrows are lemmas of the paper, checked {checked:,} times on histories that seven policies made in "
         "worlds of this report. The histories of red arrows are in the table below.",

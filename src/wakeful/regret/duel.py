@@ -93,7 +93,7 @@ def add_regrets(pair_sets: Mask, which: Ints, preferences: Floats, law: Ints, ch
 def theorem_two(rounds: ArrayLike, n_arms: int) -> Floats:
     """Return the paper's bound on Sparring SI-EXP3, `2 K^2 sqrt(2 T K log K)`: false for some sets of pairs.
 
-    >>> theorem_two([600_000], 4).round()  # on `worlds.PathDuels` the regret is about 113,000
+    >>> theorem_two([600_000], 4).round()  # on `worlds.PathDuels` the regret is about 116,000
     array([82546.])
     """
     T, K = _checked_horizon(rounds, n_arms)

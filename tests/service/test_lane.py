@@ -54,6 +54,13 @@ DONE = [  # carried out, all but the last ones
     post(DECIDE, {}, "Authorization: Bearer decide0123456789"),
     post(FEEDBACK % "d3", {"loss": 1}, "Authorization: bearer feedback012345678"),
 ]
+FROM_ELSEWHERE = [
+    post(DECIDE, {}, "Origin: https://example.org"),
+    post(DECIDE, b"[", "Origin: https://example.com"),
+    post(DECIDE, {}, "X-Forwarded-For: 10.0.0.1", "X-Forwarded-Proto: https"),
+    post(FEEDBACK % "d2", {"loss": 0.5}, "X-Forwarded-For: 10.0.0.2"),
+]
+PROXIES = {"proxies": ("127.0.0.1",)}
 REFUSED = [
     post(DECIDE, {"awake": []}),
     post(DECIDE, {"awake": ["water"]}),
@@ -99,8 +106,6 @@ UNUSUAL = [  # these take the ordinary way
     post(DECIDE.replace("drinks", "é"), {}),
     post("http://localhost" + DECIDE, {}),
     post(DECIDE, b"2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),
-    post(DECIDE, {}, "Origin: https://example.org"),
-    post(DECIDE, {}, "X-Forwarded-For: 10.0.0.1"),
     post(DECIDE, {}, "Connection: upgrade", "Upgrade: h2c"),
     post(DECIDE, {"awake": ["x" * 70_000]}),
     post(DECIDE, {}, version="1.0"),
@@ -176,14 +181,21 @@ def both(folder: Path, requests: list[bytes], patch: pytest.MonkeyPatch, **setti
 
 
 @pytest.mark.parametrize(
-    ("requests", "share"),
-    [(DONE + REFUSED + CLOSING, 1), (UNUSUAL, 0), (TOGETHER, 0.3)],
-    ids=["usual", "unusual", "together"],
+    ("requests", "share", "settings"),
+    [
+        (DONE + REFUSED + CLOSING + FROM_ELSEWHERE, 1, {}),
+        (UNUSUAL, 0, {}),
+        (TOGETHER, 0.3, {}),
+        (FROM_ELSEWHERE[2:], 0, PROXIES),
+        (DONE + FROM_ELSEWHERE[:2], 1, PROXIES),
+        (DONE + FROM_ELSEWHERE, 0, {"origins": ("https://example.org",)}),
+    ],
+    ids=["usual", "unusual", "together", "from proxies", "beside proxies", "where there are other origins"],
 )
 def test_both_ways_answer_the_same(
-    requests: list[bytes], share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    requests: list[bytes], share: float, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short, ordinary = both(tmp_path, requests, monkeypatch)
+    short, ordinary = both(tmp_path, requests, monkeypatch, **settings)
     for request, one, other in zip(requests, short.answers, ordinary.answers, strict=True):
         assert one == other, request
     assert short[:3] == ordinary[:3]

@@ -39,7 +39,7 @@ class App:
         )
         self._other = self._metrics.meter("*", "*")
         endpoints = [Endpoint(operation, service, access, settings) for operation in OPERATIONS]
-        self.lane = Lane(desk, endpoints, settings.max_body)
+        self.lane = Lane(desk, endpoints, settings)
         by_path: dict[str, list[Endpoint]] = {}
         for endpoint in endpoints:
             by_path.setdefault(endpoint.operation.path, []).append(endpoint)

@@ -14,12 +14,12 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from wakeful.service.answers import Headers
 from wakeful.service.endpoints import Endpoint
+from wakeful.service.settings import Settings
 
 LONGEST_PATH = 8_000  # bytes; names of 200 characters need less
 LONGEST_BODY = 65_536  # bytes; longer ones arrive in parts, which uvicorn slows down
-UNUSUAL = frozenset(  # headers that something on the ordinary way answers or uses
-    {b"expect", b"origin", b"transfer-encoding", b"upgrade", b"x-forwarded-for", b"x-forwarded-proto"}
-)
+UNUSUAL = frozenset({b"expect", b"transfer-encoding", b"upgrade"})  # headers that uvicorn sees to
+OF_PROXIES = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})  # and those that matter where proxies are believed
 
 Found = tuple[Endpoint, tuple[str, ...]]  # who answers a request, and the names in its path
 
@@ -30,12 +30,14 @@ class Lane:
     Parameters:
         desk: carries them out
         endpoints: all of them; those of `Direct` operations are taken
-        max_body: bytes of the longest body
+        settings: how long a body may be, which proxies are believed, and whether there are other origins: their
+            middleware adds headers to every answer, so that all requests take the ordinary way
     """
 
-    def __init__(self, desk: Any, endpoints: Iterable[Endpoint], max_body: int) -> None:
+    def __init__(self, desk: Any, endpoints: Iterable[Endpoint], settings: Settings) -> None:
         self.desk = desk
-        self._longest = min(max_body, LONGEST_BODY)
+        self._longest = -1 if settings.origins else min(settings.max_body, LONGEST_BODY)
+        self._unusual = UNUSUAL | OF_PROXIES if settings.proxies else UNUSUAL
         direct = {e.operation.path: e for e in endpoints if e.operation.direct is not None}
         self._decide, self._feedback = (
             direct[f"/v1/bandits/{{name}}/decisions{end}"] for end in ("", "/{id}/feedback")
@@ -54,7 +56,9 @@ class Lane:
     def takes(self, headers: Mapping[bytes, bytes]) -> bool:
         """Whether a request with these headers is an ordinary one."""
         length = headers.get(b"content-length", b"")
-        return UNUSUAL.isdisjoint(headers) and len(length) < 6 and length.isdigit() and int(length) <= self._longest
+        return (
+            self._unusual.isdisjoint(headers) and len(length) < 6 and length.isdigit() and int(length) <= self._longest
+        )
 
 
 class NoEvent:

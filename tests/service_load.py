@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wakeful.service.engine import fold
 from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, breaks
+from wakeful.service.folding import fold
 from wakeful.service.store import Store
 from wakeful.service.stores import open_store
 

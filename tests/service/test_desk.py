@@ -125,9 +125,9 @@ def test_records_of_others_are_compiled_for_before_anybody_waits(tmp_path: Path)
         await desk.close()
         return int(recorded.records)
 
-    before = compile_records.cache_info().misses
+    compile_records.cache_clear()  # other tests may have compiled for the same policy
     assert asyncio.run(run()) == 1
-    assert compile_records.cache_info().misses == before + 1
+    assert compile_records.cache_info().misses == 1
 
 
 def test_of_a_batch_that_finds_no_room_nothing_is_carried_out(tmp_path: Path) -> None:

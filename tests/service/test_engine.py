@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from wakeful.service import bandit_rules, decision_rules
-from wakeful.service.engine import Engine, fold
+from wakeful.service.engine import Engine
+from wakeful.service.folding import fold
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import (
@@ -269,7 +270,8 @@ def test_a_store_that_fails_loses_nothing_and_counts_nothing(url: str, monkeypat
             raise StoreError("database or disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(engine.store, "append", full)
+            for name in ("append", "push"):
+                patch.setattr(engine.store, name, full)
             answers = engine.run([Report("shop", id, Feedback(loss=0.5)), Decide("shop", NewDecision())])
         assert [answer.status for answer in answers] == [503, 503]
         assert not engine.is_ready

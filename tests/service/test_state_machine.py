@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from wakeful.service.engine import Engine, fold
+from wakeful.service.engine import Engine
+from wakeful.service.folding import fold
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import AddArm, Configure, Create, Decide, Report, RetireArm

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wakeful.service.archive import Archive, archive_path, open_archive, rows_of, write_archive
-from wakeful.service.engine import fold
 from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, Entry, Expired, chained
+from wakeful.service.folding import fold
 from wakeful.service.ledger import Ledger
 from wakeful.service.store import Row, Store, StoreError
 

@@ -4,14 +4,15 @@ With a store on this machine everything is done in the event loop, the commit to
 that arrive meanwhile are read together afterwards, and make a large next batch. Two threads that take turns would need
 almost twice the time, since their memory would move between the cores of the machine, and the loop would wake up for
 each request alone. While commits are slow, a thread waits for them, and the loop goes on. With a store elsewhere the
-thread carries everything out, since it waits for answers all the time.
+loop waits for its messages as it waits for those of clients, and what arrives until the store has locked the bandits of
+a batch comes along; only what is unusual is carried out by the thread, which waits for one answer after the other.
 """
 
 import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
@@ -20,7 +21,8 @@ from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.decision_rules import MOST_EXPIRED
 from wakeful.service.engine import Batch, Engine
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Create, Look, LookAll, Record, Request
+from wakeful.service.requests import Create, Decide, Look, LookAll, Record, Request
+from wakeful.service.store import Trip
 from wakeful.service.stores import open_store
 
 log = logging.getLogger("wakeful.service")
@@ -125,6 +127,9 @@ class Desk:
             requests = [request for request, _ in items]
             if self.engine.store.is_local and self.engine.is_small(requests):
                 self._begin(items, requests)
+            elif self.engine.is_usual(requests) and self.engine.is_small(requests):
+                batch = Batch(requests, [None] * len(requests))
+                self._exchange(items, batch, self.engine.exchange(batch, partial(self._joining, items)))
             else:
                 self._in_thread(partial(self.engine.run, requests), partial(self._deliver, items))
         else:
@@ -147,6 +152,46 @@ class Desk:
             self._give(items, self.engine.finish(batch), partial(self._turn, TURNS))
         else:
             self._in_thread(partial(self.engine.finish, batch), partial(self._deliver, items))
+
+    def _exchange(self, items: list[Item], batch: Batch, trips: Iterator[Trip]) -> None:
+        """Go on with a batch on a store elsewhere until it waits; the loop does other things meanwhile."""
+        for trip in trips:
+            if not trip.advance():
+                go_on = partial(self._arrived, trip, partial(self._exchange, items, batch, trips))
+                self._loop.add_reader(trip.fileno, go_on)
+                if not trip.is_sent:
+                    self._loop.add_writer(trip.fileno, go_on)
+                return
+        if self.engine.is_short(batch):
+            self._give(items, self.engine.finish(batch), partial(self._turn, TURNS))
+        else:
+            self._in_thread(partial(self.engine.conclude, batch), partial(self._deliver, items))
+
+    def _joining(self, items: list[Item], names: set[str]) -> list[Request]:
+        """Add to a batch the requests that need nothing but its bandits, in their order; return them."""
+        joining, others = list[Item](), deque[Item]()
+        left = set()  # bandits of which a request stays here: what comes after it does, too
+        while self._queue and len(items) + len(joining) < MOST_AT_ONCE:
+            item = self._queue.popleft()
+            request = item[0]
+            name = getattr(request, "bandit", None)
+            if isinstance(request, Decide) and not request.body.id and name in names and name not in left:
+                joining.append(item)
+            else:
+                others.append(item)
+                left.add(name)
+        self._queue.extendleft(reversed(others))
+        items += joining
+        return [request for request, _ in joining]
+
+    def _arrived(self, trip: Trip, then: Callable[[], None]) -> None:
+        """Read what has come back, and go on once that is all."""
+        is_over = trip.advance()
+        if is_over or trip.is_sent:
+            self._loop.remove_writer(trip.fileno)
+        if is_over:
+            self._loop.remove_reader(trip.fileno)
+            then()
 
     def _commit(self, batch: Batch) -> None:
         """Commit a batch, and note how long that takes nowadays."""

@@ -7,25 +7,26 @@ from what the store has.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.decision_rules import overdue
-from wakeful.service.events import Answered, Expired
+from wakeful.service.folding import fold, follow_all, is_at_end
 from wakeful.service.known import Finder, Known, number_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
 from wakeful.service.rules import carry_out
-from wakeful.service.store import Row, Store, StoreError
+from wakeful.service.store import Fetched, Row, Store, StoreError, Trip, Wanted
 from wakeful.service.turn import Turn
 
 log = logging.getLogger("wakeful.service")
 EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
 BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as much as itself
 FEW_ARMS = 200  # a decision among so many takes a millisecond at most
+MOST_LATELY = 16  # bandits that are locked because they were asked for lately
 UNAVAILABLE = "the store does not answer; nothing was changed, try again"
 
 
@@ -38,7 +39,10 @@ class Batch:
     names: set[str] = field(default_factory=set)  # of the bandits that they change
     appended: int = 0
     writes: int = 0
+    added: dict[str, list[Any]] = field(default_factory=dict)  # events for the log of each
     is_open: bool = False  # whether there is something to commit
+    is_done: bool = False  # whether it was committed
+    is_halfway: bool = False  # the transaction has begun, and goes on in the thread
     is_apart: bool = False  # whether each request gets a transaction of its own
     broken_by: Exception | None = None  # before the commit: each request gets a transaction of its own then
     failed_by: StoreError | None = None  # at the commit
@@ -60,19 +64,25 @@ class Engine:
         self.ledgers: dict[str, Ledger] = {}
         self._ids: dict[str, int] = {}  # of the rows that the ledgers were read from
         self._saved: dict[str, tuple[int, int]] = {}  # number of the last snapshot, and its bytes
+        self._lately: set[str] = set()  # bandits of the last batch: requests for them may come while the next one waits
         self.is_ready = True
         self.refresh()
 
     def run(self, requests: Sequence[Request]) -> list[Any]:
         """Carry out requests; return, for each, its answer or the exception that it ends with."""
-        batch = self.begin(requests)
-        self.commit(batch)
-        return self.finish(batch)
+        if not self.is_usual(requests):
+            batch = self.begin(requests)
+            self.commit(batch)
+            return self.finish(batch)
+        batch = Batch(list(requests), [None] * len(requests))
+        for trip in self.exchange(batch):
+            trip.wait()
+        return self.conclude(batch)
 
     def begin(self, requests: Sequence[Request]) -> "Batch":
         """Carry out what changes something, up to the commit."""
         batch = Batch(list(requests), [None] * len(requests))
-        writes = [(n, r) for n, r in enumerate(requests) if not isinstance(r, Look | LookAll)]
+        writes = _writes(requests)
         batch.writes = len(writes)
         if len(writes) > 1 and any(isinstance(request, Delete) for _, request in writes):
             batch.is_apart = True  # what follows a deletion begins anew, from what the store has
@@ -80,32 +90,98 @@ class Engine:
             batch.names = {request.bandit for _, request in writes}
             for _, request in writes:
                 self._compile(request)
-            try:
-                self.store.begin(writes=True)
-                self._carry_out(batch, writes)
-            except StoreError as problem:
-                batch.failed_by = problem
-            except Exception as problem:
-                self.store.rollback()
-                self._forget(batch.names)
-                batch.broken_by = problem
-            else:
-                batch.is_open = True
+            self._try(batch, writes)
         return batch
+
+    def _try(self, batch: "Batch", writes: list[tuple[int, Any]]) -> None:
+        """Carry out requests, in the transaction that is under way or in a new one."""
+        try:
+            if not batch.is_halfway:
+                self.store.begin(writes=True)
+            self._carry_out(batch, writes)
+        except StoreError as problem:
+            batch.failed_by = problem
+        except Exception as problem:
+            batch.broken_by = problem
+        else:
+            batch.is_open = True
 
     def commit(self, batch: "Batch") -> None:
         """Commit what has changed: this waits for the disk, and nothing may be asked of the store meanwhile."""
         if batch.is_open:
             try:
                 self.store.commit()
+                batch.is_done = True
             except StoreError as problem:
                 batch.failed_by = problem
+
+    def is_usual(self, requests: Sequence[Request]) -> bool:
+        """Whether requests are decisions and feedback alone, of known bandits, on a store that takes trips."""
+        return self.store.takes_trips and all(
+            isinstance(request, Decide | Report) and request.bandit in self.ledgers for request in requests
+        )
+
+    def exchange(self, batch: "Batch", join: Callable[[set[str]], Iterable[Request]] = lambda _: ()) -> Iterator[Trip]:
+        """Carry out and commit usual requests: yield the trips that are to be awaited one after the other.
+
+        Parameters:
+            batch: what is carried out
+            join: returns further requests once the bandits of these names are locked, for which nothing is looked up
+        """
+        batch.names = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # these have one
+        if len(self._lately) <= MOST_LATELY:
+            batch.names |= self._lately & set(self.ledgers)
+        try:
+            asked = self._asked(batch.requests)
+            ledgers = self.ledgers
+            wanted = [Wanted(self._ids[n], n, ledgers[n].head, *asked.get(n, ((), ()))) for n in batch.names]
+            trip = self.store.fetch(wanted)
+            yield trip
+            fetched = trip.result()
+            if not self._follow(batch.names, fetched):
+                batch.is_halfway, batch.writes = True, len(batch.requests)
+                return
+            batch.requests += join(batch.names)
+            self._lately = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # so have these
+            batch.writes = len(batch.requests)
+            batch.answers = [None] * batch.writes
+            rows = {row.name: row for row in fetched.rows.values()}
+            finders = {name: Finder(fetched.known.get(row.id, ()), row.first) for name, row in rows.items()}
+            self._decide(batch, list(enumerate(batch.requests)), rows, finders, self.clock())
+            trip = self.store.push([(rows[name], entries) for name, entries in batch.added.items()])
+            yield trip
+            trip.result()
+            batch.is_done = True
+        except StoreError as problem:
+            batch.failed_by = problem
+        except Exception as problem:
+            batch.broken_by = problem
+
+    def _follow(self, names: Iterable[str], fetched: Fetched) -> bool:
+        """Fold what others have appended; return whether that was all, and the bandits are those that they were."""
+        for name in names:
+            row, ledger = fetched.rows.get(self._ids[name]), self.ledgers[name]
+            if row is None or ledger.head > row.head:
+                return False
+            follow_all(ledger, row, fetched.tails.get(row.id, ()))
+            if ledger.head < row.head:  # there is more than a trip brings
+                return False
+            if not is_at_end(ledger, row):
+                raise StoreError(f"the log of {name!r} does not end with the hash that it should")
+        return True
+
+    def conclude(self, batch: "Batch") -> list[Any]:
+        """Return the answers after an exchange, of which the store may have left the rest to do."""
+        if batch.is_halfway:
+            self._try(batch, _writes(batch.requests))
+            self.commit(batch)
+        return self.finish(batch)
 
     def finish(self, batch: "Batch") -> list[Any]:
         """Return the answers, after what was to be read has been read."""
         if batch.failed_by is not None:
             self._fail(batch, batch.failed_by)
-        elif batch.is_open:
+        elif batch.is_done:
             self.is_ready = True
             self._after_commit(batch.names, batch.appended)
         elif batch.is_apart or batch.broken_by is not None:
@@ -122,7 +198,7 @@ class Engine:
 
     def is_short(self, batch: "Batch") -> bool:
         """Whether `finish` will take no time: nothing to read, no snapshot to write, nothing to repair."""
-        if len(batch.answers) > batch.writes or not batch.is_open or batch.failed_by is not None:
+        if len(batch.answers) > batch.writes or not batch.is_done:
             return False
         return not any(self._is_snapshot_due(name) for name in batch.names) and not self.store.is_tidy_due
 
@@ -142,16 +218,27 @@ class Engine:
             self._catch_up(name, rows.get(name))
         now = self.clock()
         finders = self._finders([request for _, request in writes], rows, now)
-        added: dict[str, list[Any]] = {name: [] for name in batch.names}
-        for n, request in writes:
-            name = request.bandit
-            batch.answers[n] = self._one(request, rows, finders[name], added[name], now)
-        for name, entries in added.items():
+        self._decide(batch, writes, rows, finders, now)
+        for name, entries in batch.added.items():
             if entries:
                 self.store.append(rows[name], entries)
-                batch.appended += len(entries)
             elif name in rows and rows[name].head == 0:
                 self.store.release(name)
+
+    def _decide(
+        self,
+        batch: "Batch",
+        writes: Sequence[tuple[int, Any]],
+        rows: dict[str, Row],
+        finders: dict[str, Finder],
+        now: float,
+    ) -> None:
+        """Carry out requests on ledgers that are up to date."""
+        batch.added = {name: [] for name in batch.names}
+        for n, request in writes:
+            name = request.bandit
+            batch.answers[n] = self._one(request, rows, finders[name], batch.added[name], now)
+        batch.appended = sum(map(len, batch.added.values()))
 
     def _fail(self, batch: "Batch", problem: StoreError) -> None:
         """Answer that the store failed; ledgers are read again from what it has."""
@@ -165,6 +252,9 @@ class Engine:
 
     def _each_alone(self, batch: "Batch") -> None:
         """Carry out each request by itself, after one of them has broken what they had in common."""
+        if batch.broken_by is not None:
+            self.store.rollback()
+            self._forget(batch.names)
         if len(batch.requests) == 1:
             log.error("a request failed", exc_info=batch.broken_by)
             batch.answers[0] = batch.broken_by
@@ -206,24 +296,31 @@ class Engine:
     def _finders(self, requests: Sequence[Any], rows: dict[str, Row], now: float) -> dict[str, Finder]:
         """Return the decisions that requests are about, for each bandit."""
         finders = {}
-        for name in {request.bandit for request in requests}:
-            numbers, own_ids = set(), set()
-            for request in requests:
-                if request.bandit != name or name not in self.ledgers:
-                    continue
-                if isinstance(request, Report):
-                    number = number_of(request.decision)
-                    if number is None:
-                        own_ids.add(request.decision)
-                    else:
-                        numbers.add(number)
-                elif isinstance(request, Decide) and request.body.id:
-                    own_ids.add(request.body.id)
-                elif isinstance(request, Expire):
-                    numbers.update(overdue(self.ledgers[name], now))
+        asked = self._asked(requests, now)
+        for name, (numbers, own_ids) in asked.items():
             found = self.store.find(rows[name], numbers, own_ids) if numbers or own_ids else []
             finders[name] = Finder(found, rows[name].first if name in rows else 1)
         return finders
+
+    def _asked(self, requests: Sequence[Any], now: float = 0.0) -> dict[str, tuple[list[int], list[str]]]:
+        """Return, for each bandit, the numbers and own ids of decisions that requests are about."""
+        asked: dict[str, tuple[list[int], list[str]]] = {request.bandit: ([], []) for request in requests}
+        for request in requests:
+            numbers, own_ids = asked[request.bandit]
+            if request.bandit not in self.ledgers:
+                continue
+            if isinstance(request, Report):
+                number = number_of(request.decision)
+                if number is None:
+                    own_ids.append(request.decision)
+                else:
+                    numbers.append(number)
+            elif isinstance(request, Decide):
+                if request.body.id:
+                    own_ids.append(request.body.id)
+            elif isinstance(request, Expire):
+                numbers += overdue(self.ledgers[request.bandit], now)
+        return asked
 
     def _read(self, request: Look | LookAll) -> Any:
         """Read something, from state that is committed and current."""
@@ -361,30 +458,6 @@ class Reader:
         return [(item.number, item.event) for item in self._store.entries(self._row, after, limit=limit)]
 
 
-def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -> Ledger:
-    """Fold events of a log into a ledger, or into a new one, up to a number or to its end."""
-    finder = Finder()
-    after = 0 if ledger is None else ledger.head
-    last = row.head if to is None else to
-    while after < last:
-        entries = list(store.entries(row, after, min(last, after + EVENTS_AT_ONCE)))
-        if len(entries) != min(last, after + EVENTS_AT_ONCE) - after:
-            raise StoreError(f"the log of {row.name!r} has a gap after event {after}")
-        if ledger is None:
-            ledger = Ledger(entries[0].event)  # type: ignore[arg-type]  # the first event is a Created
-        here = {item.number: item.event for item in entries}
-        asked = {item.event.decision for item in entries if isinstance(item.event, Answered | Expired)}
-        finder = Finder(store.find(row, asked - set(here)))
-        for item in entries:
-            event = item.event
-            choice = None
-            if isinstance(event, Answered | Expired):
-                choice = here.get(event.decision) or finder[event.decision].choice
-            ledger.take(item, choice)  # type: ignore[arg-type]  # feedback is about a decision
-        after += len(entries)
-    if ledger is None or ledger.hash != (row.hash if last == row.head else ledger.hash):
-        raise StoreError(f"the log of {row.name!r} does not end with the hash that it should")
-    return ledger
-
-
-EVENTS_AT_ONCE = 5_000  # events in memory at a time
+def _writes(requests: Sequence[Request]) -> list[tuple[int, Any]]:
+    """Return the requests that may change something, each with its place."""
+    return [(n, request) for n, request in enumerate(requests) if not isinstance(request, Look | LookAll)]

@@ -12,8 +12,8 @@ from wakeful.duels.duel import Duel
 from wakeful.inputs import did_you_mean, must_be
 from wakeful.logs.writing import write_columns
 from wakeful.service.archive import Archive, rows_of
-from wakeful.service.engine import fold
 from wakeful.service.events import Decided, Dueled, DuelRecorded, Entry, Expired, Recorded, decode
+from wakeful.service.folding import fold
 from wakeful.service.known import Known, id_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.sqlite import SqliteStore

@@ -1,27 +1,78 @@
 """`PostgresStore`: logs in PostgreSQL, which several processes share.
 
 A process locks the row of a bandit before it appends to its log, and holds the lock until the commit. So the numbers of
-events have no gaps, become visible in their order, and whoever has the lock has seen all of them.
+events have no gaps, become visible in their order, and whoever has the lock has seen all of them. A usual batch takes
+two trips (`fetch` and `push`); everything else takes one for each statement.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from wakeful.inputs import must_be
 from wakeful.service import migrations
+from wakeful.service.events import Decided, Dueled, Entry
+from wakeful.service.known import Known
 from wakeful.service.migrations import statements
 from wakeful.service.sqlite import schema
-from wakeful.service.store import Store, StoreError
+from wakeful.service.store import Fetched, Row, Store, StoreError, Wanted, read_event
+from wakeful.service.trips import (
+    BIGINT,
+    BYTES,
+    TEXT,
+    Statement,
+    Trip,
+    array_of,
+    number,
+    numbers,
+    rows,
+    store_errors,
+    texts,
+)
 
 PREPARING = 5_721_040_917  # the number of the lock under which tables are made
 SETTINGS = (
     "-c lock_timeout=15s "  # of waiting for a bandit that another process has locked
     "-c idle_in_transaction_session_timeout=5s "  # a process that is paused or hangs gives its locks back
+    "-c plan_cache_mode=force_generic_plan -c jit=off "  # the same few statements all the time: planned once
     "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
 )
 READING = "-c default_transaction_read_only=on"
+MOST_FETCHED = 500  # events of a log that a trip brings; more are read with less haste
+PREPARED = {
+    b"wakeful_lock": (
+        "SELECT id, name, head, hash, first FROM bandit WHERE name = ANY($1::text[]) "
+        'ORDER BY name COLLATE "C" FOR UPDATE'  # the order of `Store.lock`: nobody waits for one who waits for him
+    ),
+    b"wakeful_tails": (
+        "SELECT e.bandit, e.number, e.body, e.hash, d.body FROM unnest($1::bigint[], $2::bigint[]) AS l (id, head) "
+        "CROSS JOIN LATERAL (SELECT bandit, number, about, body, hash FROM event WHERE bandit = l.id "
+        f"AND number > l.head ORDER BY number LIMIT {MOST_FETCHED}) AS e "
+        "LEFT JOIN LATERAL (SELECT body FROM event WHERE bandit = e.bandit AND number = e.about LIMIT 1) AS d ON true "
+        "ORDER BY e.bandit, e.number"
+    ),
+    b"wakeful_known": (
+        "SELECT d.bandit, d.number, d.body, e.about, e.body FROM ("
+        "SELECT bandit, number, body FROM unnest($1::bigint[], $2::bigint[]) AS l (id, value) "
+        "CROSS JOIN LATERAL (SELECT * FROM event WHERE bandit = l.id AND number = l.value LIMIT 1) AS one UNION ALL "
+        "SELECT bandit, number, body FROM unnest($3::bigint[], $4::text[]) AS l (id, value) "
+        "CROSS JOIN LATERAL (SELECT * FROM event WHERE bandit = l.id AND own_id = l.value LIMIT 1) AS one) AS d "
+        "LEFT JOIN LATERAL (SELECT about, body FROM event WHERE bandit = d.bandit AND about IN (d.number, -d.number) "
+        "LIMIT 2) AS e ON true"
+    ),
+    b"wakeful_push": (  # nothing is added to a log that does not end as it should
+        "WITH moved AS (UPDATE bandit SET head = l.head, hash = l.hash "
+        "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[]) AS l (id, before, head, hash) "
+        "WHERE bandit.id = l.id AND bandit.head = l.before RETURNING bandit.id) "
+        "INSERT INTO event (bandit, number, own_id, about, body, hash) SELECT e.* "
+        "FROM unnest($5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::bytea[], $10::bytea[]) "
+        "AS e (bandit, number, own_id, about, body, hash) WHERE e.bandit IN (SELECT id FROM moved)"
+    ),
+}
 
 
 class PostgresStore(Store):
@@ -37,11 +88,13 @@ class PostgresStore(Store):
 
     def __init__(self, url: str, *, reads_only: bool = False) -> None:
         self.url, self.reads_only = url, reads_only
+        self._watched = -1
         self._connection = self._connect()
         try:
             self._prepare()
+            self._prepare_trips()
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
 
     def _connect(self) -> "psycopg.Connection[Any]":
@@ -50,7 +103,8 @@ class PostgresStore(Store):
             settings = READING if self.reads_only else SETTINGS
             options = f"{given.pop('options', '') or ''} {settings}"
             given.setdefault("connect_timeout", 10)
-            return psycopg.connect("", **given, autocommit=True, options=options)
+            own = None if not self.reads_only else 5  # psycopg forgets all prepared statements when it forgets its own
+            return psycopg.connect("", **given, autocommit=True, options=options, prepare_threshold=own)
         except psycopg.ProgrammingError as problem:
             raise ValueError(must_be("db", "a URL of PostgreSQL", "one that cannot be read")) from problem
         except psycopg.Error as problem:
@@ -70,6 +124,53 @@ class PostgresStore(Store):
             steps = statements(self.name, version, reads_only=self.reads_only)
             for statement in [*steps, f"UPDATE wakeful_schema SET version = {migrations.SCHEMA}"] if steps else []:
                 self.execute(statement)
+
+    def _prepare_trips(self) -> None:
+        """Let a new connection know the statements of trips."""
+        if self._watched >= 0:
+            os.close(self._watched)
+        self._watched = os.dup(self._connection.fileno())  # stays open, however the connection ends
+        for name, sql in PREPARED.items() if not self.reads_only else ():
+            with store_errors():
+                Trip.prepare(self._connection.pgconn, name, sql)
+
+    @property
+    def takes_trips(self) -> bool:  # type: ignore[override]  # one that changes
+        """Whether the connection is open and idle."""
+        return self._connection.pgconn.transaction_status == TransactionStatus.IDLE and not self.reads_only
+
+    def fetch(self, wanted: Sequence[Wanted]) -> Trip:
+        """Begin a transaction, lock bandits and read what is wanted of them."""
+        ids = [one.row_id for one in wanted]
+        sent: list[Statement] = [
+            (b"BEGIN", None),
+            (b"wakeful_lock", [texts([one.name for one in wanted])]),
+            (b"wakeful_tails", [numbers(ids), numbers([one.head for one in wanted])]),
+        ]
+        by_number = [(one.row_id, value) for one in wanted for value in one.numbers]
+        by_own_id = [(one.row_id, value) for one in wanted for value in one.own_ids]
+        if by_number or by_own_id:
+            columns = [numbers([id for id, _ in by_number]), numbers([value for _, value in by_number])]
+            columns += [numbers([id for id, _ in by_own_id]), texts([value for _, value in by_own_id])]
+            sent.append((b"wakeful_known", columns))
+        return self._trip(sent, _fetched)
+
+    def push(self, added: Sequence[tuple[Row, Sequence[Entry]]]) -> Trip:
+        """Append events to the logs that `fetch` has locked, and commit."""
+        logs = [(row, entries) for row, entries in added if entries]
+        sent: list[Statement] = [(b"wakeful_push", _columns(logs))] if logs else []
+        count = sum(len(entries) for _, entries in logs)
+        return self._trip([*sent, (b"COMMIT", None)], partial(_check_pushed, count))
+
+    def append(self, row: Row, entries: Sequence[Entry]) -> None:
+        """Append events to a log."""
+        trip = self._trip([(b"wakeful_push", _columns([(row, entries)]))], partial(_check_appended, len(entries)))
+        trip.wait()
+        trip.result()
+
+    def _trip(self, statements: Sequence[Statement], read: Callable[[list[Any]], Any]) -> Trip:
+        """Return a trip that has begun."""
+        return Trip(self._connection.pgconn, self._watched, statements, read)
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Run a statement and return its rows."""
@@ -105,6 +206,7 @@ class PostgresStore(Store):
         """Begin a transaction."""
         if self._connection.closed:
             self._connection = self._connect()
+            self._prepare_trips()
         self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if not writes:  # it holds no lock, and may have to compile before it goes on
             self.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -127,8 +229,76 @@ class PostgresStore(Store):
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+        if self._watched >= 0:
+            os.close(self._watched)
+            self._watched = -1
 
 
 def _marked(sql: str) -> str:
     """Return a statement with the marks for values that psycopg wants."""
     return sql.replace("%", "%%").replace("?", "%s")
+
+
+def _columns(logs: Sequence[tuple[Row, Sequence[Entry]]]) -> list[bytes]:
+    """Return the values of the statement that appends."""
+    ends = [(row, entries[-1]) for row, entries in logs]
+    events = [(row.id, item) for row, entries in logs for item in entries]
+    about = [item.about for _, item in events]
+    own_ids = [item.own_id for _, item in events]
+    return [
+        numbers([row.id for row, _ in ends]),
+        numbers([row.head for row, _ in ends]),
+        numbers([last.number for _, last in ends]),
+        array_of(BYTES, [last.hash for _, last in ends]),
+        numbers([id for id, _ in events]),
+        numbers([item.number for _, item in events]),
+        array_of(TEXT, [None if value is None else value.encode() for value in own_ids]),
+        array_of(BIGINT, [None if value is None else value.to_bytes(8, "big", signed=True) for value in about]),
+        array_of(BYTES, [item.body for _, item in events]),
+        array_of(BYTES, [item.hash for _, item in events]),
+    ]
+
+
+def _check_pushed(count: int, found: list[Any]) -> None:
+    """Check that all events were appended and committed."""
+    if found[-1].command_status != b"COMMIT":
+        raise StoreError("the transaction was not committed")
+    if count:
+        _check_appended(count, found)
+
+
+def _check_appended(count: int, found: list[Any]) -> None:
+    """Check that all events were appended."""
+    if found[0].command_tuples != count:
+        raise StoreError("a log is not the one that was read before")
+
+
+def _fetched(found: list[Any]) -> Fetched:
+    """Return what a trip that locks and reads has brought."""
+    locked, tails, known = found[1], found[2], found[3:]
+    fetched = Fetched({}, {}, {})
+    for id, name, head, digest, first in rows(locked):
+        fetched.rows[number(id)] = Row(number(id), name.decode(), number(head), digest, number(first))
+    for id, place, body, digest, about in rows(tails):
+        at = number(place)
+        choice: Any = None if about is None else read_event(at, about)
+        fetched.tails.setdefault(number(id), []).append((Entry(at, read_event(at, body), body, digest), choice))
+    return fetched._replace(known=_known(known[0])) if known else fetched
+
+
+def _known(found: Any) -> dict[int, list[Known]]:
+    """Return the decisions of a result, each of whose rows has one event about it or none, by id of the bandit."""
+    ends: dict[tuple[int, int], dict[int, Any]] = {}
+    bodies: dict[tuple[int, int], bytes] = {}
+    for id, place, body, about, end in rows(found):
+        key = number(id), number(place)
+        bodies[key] = body
+        if about is not None:
+            ends.setdefault(key, {})[number(about)] = read_event(key[1], end)
+    known: dict[int, list[Known]] = {}
+    for (id, place), body in bodies.items():
+        choice = read_event(place, body)
+        if isinstance(choice, Decided | Dueled):
+            of_it = ends.get((id, place), {})
+            known.setdefault(id, []).append(Known(place, choice, of_it.get(place), late=-place in of_it))
+    return known

@@ -8,9 +8,11 @@ but save time.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from wakeful.service.events import BEGINNING, Decided, Dueled, Entry, decode
+from msgspec import MsgspecError
+
+from wakeful.service.events import BEGINNING, AnyEvent, Choice, Decided, Dueled, Entry, decode
 from wakeful.service.known import Known
 
 
@@ -28,12 +30,52 @@ class Row(NamedTuple):
     first: int
 
 
+class Wanted(NamedTuple):
+    """What a batch has to know of a bandit: events after `head`, and the decisions with these numbers and own ids."""
+
+    row_id: int
+    name: str
+    head: int
+    numbers: Sequence[int]
+    own_ids: Sequence[str]
+
+
+class Fetched(NamedTuple):
+    """What a store says of the bandits of a batch, which are locked now; by the ids of their rows."""
+
+    rows: dict[int, Row]
+    tails: dict[int, list[tuple[Entry, Choice | None]]]  # some events, each with the decision it is about
+    known: dict[int, list[Known]]
+
+
+class Trip(Protocol):
+    """Messages to a store elsewhere, under way; `fileno` can be read from when there is something to `advance` with."""
+
+    @property
+    def fileno(self) -> int:
+        """What to watch."""
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether all has been sent; until then, writing is to be watched, too."""
+
+    def advance(self) -> bool:
+        """Do what can be done without waiting; return whether the trip is over."""
+
+    def wait(self) -> None:
+        """Wait until the trip is over."""
+
+    def result(self) -> Any:
+        """Return what the trip has brought, or raise `StoreError`."""
+
+
 class Store(ABC):
     """Logs in a database. All methods raise `StoreError` if it fails."""
 
     name: str
     is_local = False  # whether all but a commit takes no longer than computing does
     is_tidy_due = False  # whether `tidy` will take time
+    takes_trips = False  # whether `fetch` and `push` can be used now
 
     @abstractmethod
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -114,10 +156,18 @@ class Store(ABC):
         if not self.execute(sql, (last.number, last.hash, row.id, row.head)):
             raise StoreError(f"the log of {row.name!r} is not the one that was read before")
 
+    def fetch(self, wanted: Sequence[Wanted]) -> Trip:
+        """Begin a transaction, lock bandits and read what is wanted of them; the trip brings `Fetched`."""
+        raise NotImplementedError(f"{self.name} takes no trips")
+
+    def push(self, added: Sequence[tuple[Row, Sequence[Entry]]]) -> Trip:
+        """Append events to the logs that `fetch` has locked, and commit; the trip brings nothing."""
+        raise NotImplementedError(f"{self.name} takes no trips")
+
     def entries(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Entry]:
         """Yield the events of a log, in order: those after a number, up to another one."""
         for number, body, digest in self.bodies(row, after, to, limit):
-            yield Entry(number, decode(body), body, digest)
+            yield Entry(number, read_event(number, body), body, digest)
 
     def bodies(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Any]:
         """Yield the number, body and hash of the events of a log, in order."""
@@ -132,10 +182,10 @@ class Store(ABC):
     def find(self, row: Row, numbers: Iterable[int] = (), own_ids: Iterable[str] = ()) -> list[Known]:
         """Return the decisions of these event numbers and clients' own ids, with what has become of them."""
         bodies = [*self._where(row, "number", sorted(set(numbers))), *self._where(row, "own_id", sorted(set(own_ids)))]
-        events = {number: decode(body) for number, _, body in bodies}
+        events = {number: read_event(number, body) for number, _, body in bodies}
         choices = {number: event for number, event in events.items() if isinstance(event, Decided | Dueled)}
         about = [*choices, *(-number for number in choices)]
-        ends: dict[int, Any] = {number: decode(body) for _, number, body in self._where(row, "about", about)}
+        ends: dict[int, Any] = {n: read_event(place, body) for place, n, body in self._where(row, "about", about)}
         return [Known(n, choice, ends.get(n), late=-n in ends) for n, choice in choices.items()]
 
     def _where(self, row: Row, column: str, values: Sequence[Any]) -> list[Any]:
@@ -173,3 +223,11 @@ class Store(ABC):
 
 
 SELECT_BANDIT = "SELECT id, name, head, hash, first FROM bandit"
+
+
+def read_event(number: int, body: bytes) -> AnyEvent:
+    """Return the event that a body holds."""
+    try:
+        return decode(body)  # type: ignore[no-any-return]  # decoders of unions are not typed
+    except MsgspecError as problem:
+        raise StoreError(f"event {number} of a log cannot be read: {problem}") from problem

@@ -1,0 +1,54 @@
+"""Folds logs into ledgers. The chain of hashes is checked on the way: an event that does not follow is not learned."""
+
+from collections.abc import Iterable
+
+from wakeful.service.events import Answered, Choice, Entry, Expired, chained
+from wakeful.service.known import Finder
+from wakeful.service.ledger import Ledger
+from wakeful.service.store import Row, Store, StoreError
+
+EVENTS_AT_ONCE = 5_000  # events in memory at a time
+
+
+def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -> Ledger:
+    """Fold events of a log into a ledger, or into a new one, up to a number or to its end."""
+    after = 0 if ledger is None else ledger.head
+    last = row.head if to is None else to
+    while after < last:
+        entries = list(store.entries(row, after, min(last, after + EVENTS_AT_ONCE)))
+        if len(entries) != min(last, after + EVENTS_AT_ONCE) - after:
+            raise StoreError(f"the log of {row.name!r} has a gap after event {after}")
+        if ledger is None:
+            ledger = Ledger(entries[0].event)  # type: ignore[arg-type]  # the first event is a Created
+        here = {item.number: item.event for item in entries}
+        asked = {item.event.decision for item in entries if isinstance(item.event, Answered | Expired)}
+        finder = Finder(store.find(row, asked - set(here)))
+        for item in entries:
+            choice = None
+            if isinstance(item.event, Answered | Expired):
+                choice = here.get(item.event.decision) or finder[item.event.decision].choice
+            follow(ledger, row, item, choice)  # type: ignore[arg-type]  # feedback is about a decision
+        after += len(entries)
+    if ledger is None or (last == row.head and not is_at_end(ledger, row)):
+        raise StoreError(f"the log of {row.name!r} does not end with the hash that it should")
+    return ledger
+
+
+def follow(ledger: Ledger, row: Row, item: Entry, choice: Choice | None) -> None:
+    """Fold the next event of a log, if it follows from those before it."""
+    if item.number != ledger.head + 1:
+        raise StoreError(f"the log of {row.name!r} has a gap after event {ledger.head}")
+    if item.hash != chained(ledger.hash, item.number, item.body):
+        raise StoreError(f"event {item.number} of {row.name!r} is wrong: wakeful verify says more")
+    ledger.take(item, choice)
+
+
+def follow_all(ledger: Ledger, row: Row, tail: Iterable[tuple[Entry, Choice | None]]) -> None:
+    """Fold the next events of a log, each with the decision that it is about."""
+    for item, choice in tail:
+        follow(ledger, row, item, choice)
+
+
+def is_at_end(ledger: Ledger, row: Row) -> bool:
+    """Whether a ledger is the fold of the whole log."""
+    return ledger.head == row.head and ledger.hash == row.hash

@@ -340,7 +340,7 @@ def test_a_bandit_deleted_and_made_again_in_one_batch_begins_anew(url: str) -> N
         assert made.arm in {"x", "y"}
         assert folded(engine) == states(engine)
         engine.run([Delete("shop", 3)])
-        assert "shop" not in engine._saved  # a later bandit of this name gets snapshots of its own
+        assert "shop" not in engine.shelf.saved  # a later bandit of this name gets snapshots of its own
         with engine.store.transaction(writes=False):
             stray = "SELECT 1 FROM event WHERE bandit NOT IN (SELECT id FROM bandit)"
             assert not engine.store.execute(stray)

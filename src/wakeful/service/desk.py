@@ -18,8 +18,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from wakeful.service.bandit_rules import compile_for, compile_records
+from wakeful.service.batch import Batch
 from wakeful.service.decision_rules import MOST_EXPIRED
-from wakeful.service.engine import Batch, Engine
+from wakeful.service.engine import Engine
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Look, LookAll, Record, Request
 from wakeful.service.store import Trip

@@ -8,44 +8,24 @@ from what the store has.
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from wakeful.service.bandit_rules import compile_for, compile_records
+from wakeful.service.batch import Batch, writes_of
 from wakeful.service.decision_rules import overdue
-from wakeful.service.folding import fold, follow_all, is_at_end
-from wakeful.service.known import Finder, Known, number_of
-from wakeful.service.ledger import Ledger
+from wakeful.service.known import Finder, number_of
+from wakeful.service.reader import Reader
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
 from wakeful.service.rules import carry_out
-from wakeful.service.store import Fetched, Row, Store, StoreError, Trip, Wanted
+from wakeful.service.shelf import EVENTS_PER_SNAPSHOT, Shelf
+from wakeful.service.store import Row, Store, StoreError, Trip, Wanted
 from wakeful.service.turn import Turn
 
 log = logging.getLogger("wakeful.service")
-EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
-BYTES_PER_EVENT = 200  # about: a snapshot waits until its log has grown by as much as itself
 FEW_ARMS = 200  # a decision among so many takes a millisecond at most
 MOST_LATELY = 16  # bandits that are locked because they were asked for lately
 UNAVAILABLE = "the store does not answer; nothing was changed, try again"
-
-
-@dataclass
-class Batch:
-    """Requests that are carried out together, and their answers."""
-
-    requests: list[Request]
-    answers: list[Any]
-    names: set[str] = field(default_factory=set)  # of the bandits that they change
-    appended: int = 0
-    writes: int = 0
-    added: dict[str, list[Any]] = field(default_factory=dict)  # events for the log of each
-    is_open: bool = False  # whether there is something to commit
-    is_done: bool = False  # whether it was committed
-    is_halfway: bool = False  # the transaction has begun, and goes on in the thread
-    is_apart: bool = False  # whether each request gets a transaction of its own
-    broken_by: Exception | None = None  # before the commit: each request gets a transaction of its own then
-    failed_by: StoreError | None = None  # at the commit
 
 
 class Engine:
@@ -60,10 +40,8 @@ class Engine:
     def __init__(
         self, store: Store, clock: Callable[[], float] = time.time, snapshot: int = EVENTS_PER_SNAPSHOT
     ) -> None:
-        self.store, self.clock, self.snapshot = store, clock, snapshot
-        self.ledgers: dict[str, Ledger] = {}
-        self._ids: dict[str, int] = {}  # of the rows that the ledgers were read from
-        self._saved: dict[str, tuple[int, int]] = {}  # number of the last snapshot, and its bytes
+        self.store, self.clock, self.shelf = store, clock, Shelf(store, snapshot)
+        self.ledgers = self.shelf.ledgers
         self._lately: set[str] = set()  # bandits of the last batch: requests for them may come while the next one waits
         self.is_ready = True
         self.refresh()
@@ -79,10 +57,10 @@ class Engine:
             trip.wait()
         return self.conclude(batch)
 
-    def begin(self, requests: Sequence[Request]) -> "Batch":
+    def begin(self, requests: Sequence[Request]) -> Batch:
         """Carry out what changes something, up to the commit."""
         batch = Batch(list(requests), [None] * len(requests))
-        writes = _writes(requests)
+        writes = writes_of(requests)
         batch.writes = len(writes)
         if len(writes) > 1 and any(isinstance(request, Delete) for _, request in writes):
             batch.is_apart = True  # what follows a deletion begins anew, from what the store has
@@ -93,7 +71,7 @@ class Engine:
             self._try(batch, writes)
         return batch
 
-    def _try(self, batch: "Batch", writes: list[tuple[int, Any]]) -> None:
+    def _try(self, batch: Batch, writes: list[tuple[int, Any]]) -> None:
         """Carry out requests, in the transaction that is under way or in a new one."""
         try:
             if not batch.is_halfway:
@@ -106,7 +84,7 @@ class Engine:
         else:
             batch.is_open = True
 
-    def commit(self, batch: "Batch") -> None:
+    def commit(self, batch: Batch) -> None:
         """Commit what has changed: this waits for the disk, and nothing may be asked of the store meanwhile."""
         if batch.is_open:
             try:
@@ -121,7 +99,7 @@ class Engine:
             isinstance(request, Decide | Report) and request.bandit in self.ledgers for request in requests
         )
 
-    def exchange(self, batch: "Batch", join: Callable[[set[str]], Iterable[Request]] = lambda _: ()) -> Iterator[Trip]:
+    def exchange(self, batch: Batch, join: Callable[[set[str]], Iterable[Request]] = lambda _: ()) -> Iterator[Trip]:
         """Carry out and commit usual requests: yield the trips that are to be awaited one after the other.
 
         Parameters:
@@ -134,11 +112,11 @@ class Engine:
         try:
             asked = self._asked(batch.requests)
             ledgers = self.ledgers
-            wanted = [Wanted(self._ids[n], n, ledgers[n].head, *asked.get(n, ((), ()))) for n in batch.names]
+            wanted = [Wanted(self.shelf.ids[n], n, ledgers[n].head, *asked.get(n, ((), ()))) for n in batch.names]
             trip = self.store.fetch(wanted)
             yield trip
             fetched = trip.result()
-            if not self._follow(batch.names, fetched):
+            if not self.shelf.follow(batch.names, fetched):
                 batch.is_halfway, batch.writes = True, len(batch.requests)
                 return
             batch.requests += join(batch.names)
@@ -157,27 +135,14 @@ class Engine:
         except Exception as problem:
             batch.broken_by = problem
 
-    def _follow(self, names: Iterable[str], fetched: Fetched) -> bool:
-        """Fold what others have appended; return whether that was all, and the bandits are those that they were."""
-        for name in names:
-            row, ledger = fetched.rows.get(self._ids[name]), self.ledgers[name]
-            if row is None or ledger.head > row.head:
-                return False
-            follow_all(ledger, row, fetched.tails.get(row.id, ()))
-            if ledger.head < row.head:  # there is more than a trip brings
-                return False
-            if not is_at_end(ledger, row):
-                raise StoreError(f"the log of {name!r} does not end with the hash that it should")
-        return True
-
-    def conclude(self, batch: "Batch") -> list[Any]:
+    def conclude(self, batch: Batch) -> list[Any]:
         """Return the answers after an exchange, of which the store may have left the rest to do."""
         if batch.is_halfway:
-            self._try(batch, _writes(batch.requests))
+            self._try(batch, writes_of(batch.requests))
             self.commit(batch)
         return self.finish(batch)
 
-    def finish(self, batch: "Batch") -> list[Any]:
+    def finish(self, batch: Batch) -> list[Any]:
         """Return the answers, after what was to be read has been read."""
         if batch.failed_by is not None:
             self._fail(batch, batch.failed_by)
@@ -196,11 +161,11 @@ class Engine:
         ledgers = (self.ledgers.get(getattr(request, "bandit", "")) for request in requests)
         return all(ledger is None or len(ledger.names) <= FEW_ARMS for ledger in ledgers)
 
-    def is_short(self, batch: "Batch") -> bool:
+    def is_short(self, batch: Batch) -> bool:
         """Whether `finish` will take no time: nothing to read, no snapshot to write, nothing to repair."""
         if len(batch.answers) > batch.writes or not batch.is_done:
             return False
-        return not any(self._is_snapshot_due(name) for name in batch.names) and not self.store.is_tidy_due
+        return not any(self.shelf.is_snapshot_due(name) for name in batch.names) and not self.store.is_tidy_due
 
     def _compile(self, request: Any) -> None:
         """Compile what a request needs, before the transaction, in which others would wait for it."""
@@ -209,13 +174,13 @@ class Engine:
         elif isinstance(request, Record) and request.bandit in self.ledgers:
             compile_records(self.ledgers[request.bandit].bandit.policy)
 
-    def _carry_out(self, batch: "Batch", writes: list[tuple[int, Any]]) -> None:
+    def _carry_out(self, batch: Batch, writes: list[tuple[int, Any]]) -> None:
         """Carry out requests in the transaction that has begun."""
         for name in sorted({request.bandit for _, request in writes if isinstance(request, Create)}):
             self.store.reserve(name)
         rows = self.store.lock(batch.names)
         for name in batch.names:
-            self._catch_up(name, rows.get(name))
+            self.shelf.catch_up(name, rows.get(name))
         now = self.clock()
         finders = self._finders([request for _, request in writes], rows, now)
         self._decide(batch, writes, rows, finders, now)
@@ -227,7 +192,7 @@ class Engine:
 
     def _decide(
         self,
-        batch: "Batch",
+        batch: Batch,
         writes: Sequence[tuple[int, Any]],
         rows: dict[str, Row],
         finders: dict[str, Finder],
@@ -240,21 +205,21 @@ class Engine:
             batch.answers[n] = self._one(request, rows, finders[name], batch.added[name], now)
         batch.appended = sum(map(len, batch.added.values()))
 
-    def _fail(self, batch: "Batch", problem: StoreError) -> None:
+    def _fail(self, batch: Batch, problem: StoreError) -> None:
         """Answer that the store failed; ledgers are read again from what it has."""
         log.warning("the store failed: %s", problem)
         self.store.rollback()
-        self._forget(batch.names)
+        self.shelf.forget(batch.names)
         self.is_ready = batch.is_open = False
         for n, request in enumerate(batch.requests):
             if not isinstance(request, Look | LookAll):
                 batch.answers[n] = Refused("unavailable", UNAVAILABLE)
 
-    def _each_alone(self, batch: "Batch") -> None:
+    def _each_alone(self, batch: Batch) -> None:
         """Carry out each request by itself, after one of them has broken what they had in common."""
         if batch.broken_by is not None:
             self.store.rollback()
-            self._forget(batch.names)
+            self.shelf.forget(batch.names)
         if len(batch.requests) == 1:
             log.error("a request failed", exc_info=batch.broken_by)
             batch.answers[0] = batch.broken_by
@@ -276,7 +241,7 @@ class Engine:
                 raise RuntimeError(f"{request!r} was refused after it had changed something") from refused
             return refused
         if turn.ledger is not None and name not in self.ledgers:
-            self.ledgers[name], self._ids[name] = turn.ledger, rows[name].id
+            self.ledgers[name], self.shelf.ids[name] = turn.ledger, rows[name].id
         added += turn.added
         return answer
 
@@ -289,7 +254,7 @@ class Engine:
             message = f"events must be {ledger.head}, the number of the last event, got {request.events}: export first"
             return Refused("conflict", message, "events")
         self.store.delete(rows[request.bandit])
-        self._forget([request.bandit])
+        self.shelf.forget([request.bandit])
         added.clear()
         return None
 
@@ -327,10 +292,10 @@ class Engine:
         try:
             with self.store.transaction(writes=False):
                 if isinstance(request, LookAll):
-                    self._catch_up_all()
+                    self.shelf.catch_up_all()
                     return request.function([self.ledgers[name] for name in sorted(self.ledgers)])
                 row = self.store.row(request.bandit)
-                self._catch_up(request.bandit, row)
+                self.shelf.catch_up(request.bandit, row)
                 if row is None:
                     return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
                 return request.function(self.ledgers[request.bandit], Reader(self.store, row))
@@ -352,7 +317,7 @@ class Engine:
         """Ask the store whether it answers, and which bandits there are."""
         try:
             with self.store.transaction(writes=False):
-                self._catch_up_all()
+                self.shelf.catch_up_all()
         except StoreError as problem:
             if self.is_ready:
                 log.warning("the store failed: %s", problem)
@@ -365,99 +330,21 @@ class Engine:
         now = self.clock()
         return [Expire(name) for name, ledger in self.ledgers.items() if overdue(ledger, now)]
 
-    def _catch_up_all(self) -> None:
-        """Bring all ledgers up to what the store has."""
-        rows = {row.name: row for row in self.store.rows()}
-        for name in set(self.ledgers) - set(rows):
-            self._forget([name])
-        for name, row in rows.items():
-            self._catch_up(name, row)
-
-    def _catch_up(self, name: str, row: Row | None) -> None:
-        """Bring a ledger up to what the store has: other processes append, too."""
-        if row is None or row.head == 0:
-            self._forget([name])
-            return
-        ledger = self.ledgers.get(name)
-        if ledger is None or self._ids[name] != row.id or ledger.head > row.head:
-            self.ledgers[name] = self._loaded(row)
-            self._ids[name] = row.id
-        elif ledger.head < row.head:
-            fold(ledger, self.store, row)
-
-    def _loaded(self, row: Row) -> Ledger:
-        """Return a ledger from its last snapshot and the events after it."""
-        found = self.store.snapshot(row)
-        ledger = None
-        if found is not None:
-            number, _, data = found
-            self._saved[row.name] = number, len(data)
-            try:
-                ledger = Ledger.from_bytes(data)
-            except Exception as problem:
-                log.warning("the snapshot of %r at %d is not readable: %s", row.name, number, problem)
-                if row.first > 1:
-                    raise
-        return fold(ledger, self.store, row)
-
-    def _forget(self, names: Any) -> None:
-        """Throw ledgers away; they are read again when they are needed."""
-        for name in list(names):
-            self.ledgers.pop(name, None)
-            self._ids.pop(name, None)
-            self._saved.pop(name, None)
-
     def _after_commit(self, names: set[str], appended: int) -> None:
         """Write snapshots of logs that have grown, and let the store tidy up."""
         try:
             for name in names:
                 ledger = self.ledgers.get(name)
-                if ledger is not None and self._is_snapshot_due(name):
-                    self._keep_snapshot(name, ledger)
+                if ledger is not None and self.shelf.is_snapshot_due(name):
+                    self.shelf.keep_snapshot(name, ledger)
             self.store.tidy(appended)
         except StoreError as problem:
             log.warning("no snapshot was written: %s", problem)
 
-    def _is_snapshot_due(self, name: str) -> bool:
-        """Whether a log has grown so much since its last snapshot that it gets another one."""
-        ledger = self.ledgers.get(name)
-        number, size = self._saved.get(name, (0, 0))
-        return ledger is not None and ledger.head - number >= max(self.snapshot, size // BYTES_PER_EVENT)
-
-    def _keep_snapshot(self, name: str, ledger: Ledger) -> None:
-        data = ledger.to_bytes()
-        with self.store.transaction(writes=True):
-            self.store.keep_snapshot(self._ids[name], ledger.head, ledger.hash, data)
-        self._saved[name] = ledger.head, len(data)
-
     def close(self) -> None:
         """Write snapshots of all that has happened since the last, and close the store."""
         try:
-            for name, ledger in self.ledgers.items():
-                if ledger.head > self._saved.get(name, (0, 0))[0]:
-                    self._keep_snapshot(name, ledger)
+            self.shelf.keep_snapshots()
         except StoreError as problem:
             log.warning("no snapshot was written: %s", problem)
         self.store.close()
-
-
-class Reader:
-    """Reads the log of one bandit, for `Look`."""
-
-    def __init__(self, store: Store, row: Row) -> None:
-        self._store, self._row = store, row
-
-    def decision(self, decision_id: str) -> Known:
-        """Return a decision by its id, or refuse."""
-        number = number_of(decision_id)
-        found = self._store.find(self._row, [number] if number is not None else [], [decision_id])
-        return Finder(found, self._row.first).get(decision_id)
-
-    def events(self, after: int, limit: int) -> list[tuple[int, Any]]:
-        """Return events after a number."""
-        return [(item.number, item.event) for item in self._store.entries(self._row, after, limit=limit)]
-
-
-def _writes(requests: Sequence[Request]) -> list[tuple[int, Any]]:
-    """Return the requests that may change something, each with its place."""
-    return [(n, request) for n, request in enumerate(requests) if not isinstance(request, Look | LookAll)]

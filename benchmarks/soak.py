@@ -3,10 +3,12 @@
     PYTHONPATH=tests python benchmarks/soak.py [--kills 200] [--postgres-kills 50] [--events 1e6] [--only NAME ...]
 
 Nothing may be lost and nothing counted twice; an assertion ends the run otherwise. The last two measure how long a log
-of so many events takes to open and to verify, and whether memory stays flat over as many requests.
+of so many events takes to open and to verify, in seconds and in seconds of CPU, and how much memory a service on SQLite
+holds after a tenth, half and all of as many requests over 32 connections, each one decision or one feedback.
 """
 
 import argparse
+import os
 import random
 import resource
 import subprocess
@@ -52,15 +54,28 @@ def full_disk(folder: Path, options: argparse.Namespace) -> str:
 def long_log(folder: Path, options: argparse.Namespace) -> str:
     url = str(folder / "wakeful.db")
     filled = fill(url, int(options.events))
-    began = time.perf_counter()
+    began = Spent()
     engine = Engine(open_store(url))
-    opened = time.perf_counter() - began
+    opened = str(began)
     assert engine.ledgers["shop"].head >= options.events
     engine.close()
-    began = time.perf_counter()
+    began = Spent()
     subprocess.run([sys.executable, "-m", "wakeful", "verify", "--db", url], check=True, stdout=subprocess.DEVNULL)
-    verified = time.perf_counter() - began
-    return f"{filled:,} events: opened in {opened:.1f} s (at most 5), verified in {verified:.0f} s (at most 60)"
+    return f"{filled:,} events: opened in {opened} (at most 5), verified in {began} (at most 60)"
+
+
+class Spent:
+    """The time since it was made, in seconds and in seconds of CPU of this process and those that it has awaited."""
+
+    def __init__(self) -> None:
+        self.began = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        return time.perf_counter(), sum(os.times()[:4])
+
+    def __str__(self) -> str:
+        seconds, cpu = (now - then for now, then in zip(self._now(), self.began, strict=True))
+        return f"{seconds:.1f} s, {cpu:.1f} s of CPU"
 
 
 def fill(url: str, events: int) -> int:
@@ -79,19 +94,17 @@ def fill(url: str, events: int) -> int:
 def flat_memory(folder: Path, options: argparse.Namespace) -> str:
     service = Served(str(folder / "wakeful.db"), log=folder / "log").start()
     try:
-        found = []
         bench.bandits([service.port])
         assert service.process is not None
-        pid = service.process.pid
-        for _ in range(2):
-            done = 0.0
-            while done < options.events / 2:
+        pid, done, found = service.process.pid, 0.0, []
+        for share in (0.1, 0.5, 1.0):
+            while done < share * options.events:
                 done += 5.0 * bench.load(service.port, [pid], bench.pairs("shop10", bench.arms_of(10)), 5.0).rate
             status = Path(f"/proc/{pid}/status").read_text()
-            found.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
+            found.append(f"{int(status.split('VmRSS:')[1].split()[0]) / 1024:.0f} MiB after {done:,.0f}")
     finally:
         service.stop()
-    return f"{found[0]:.0f} MiB after half of {options.events:,.0f} requests, {found[1]:.0f} after all"
+    return f"{', '.join(found)} requests"
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], str]] = {

@@ -7,14 +7,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from wakeful.service import desk as desk_module
 from wakeful.service import postgres
 from wakeful.service.desk import Desk
 from wakeful.service.engine import Engine
-from wakeful.service.messages import Feedback, NewBandit, NewDecision
+from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
 from wakeful.service.postgres import PostgresStore
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Create, Decide, Report
-from wakeful.service.store import Wanted
+from wakeful.service.requests import Configure, Create, Decide, Report
 from wakeful.service.stores import open_store
 from wakeful.service.trips import BYTES, Trip, array_of, number, numbers, rows, texts
 
@@ -47,19 +47,6 @@ def test_more_than_the_network_holds_at_once_arrives(new_postgres: Callable[[], 
     store = PostgresStore(new_postgres())
     much = bytes(range(256)) * 40_000
     assert sent(store, "SELECT $1::bytea", [much]) == [[much]]
-    store.close()
-
-
-def test_bandits_are_locked_in_one_order_by_every_way(new_postgres: Callable[[], str]) -> None:
-    store = PostgresStore(new_postgres())
-    names = ["b", "B", "a", "\N{LATIN SMALL LETTER E WITH ACUTE}", "_", "Z z", "\N{SNOWMAN}", "\U0001f375"]
-    with store.transaction(writes=True):
-        for name in names:
-            store.reserve(name)
-    trip = store.fetch([Wanted(n, name, 0, (), ()) for n, name in enumerate(names)])
-    trip.wait()
-    assert [row.name for row in trip.result().rows.values()] == sorted(names)
-    store.rollback()
     store.close()
 
 
@@ -138,7 +125,7 @@ class Locked:
 
     def __init__(self, url: str) -> None:
         self.connection = psycopg.connect(url)
-        self.connection.execute("SELECT 1 FROM bandit WHERE name = 'shop' FOR UPDATE")
+        self.connection.execute("SELECT pg_advisory_xact_lock(%s)", (postgres.key_of("shop"),))
 
     def end_those_who_wait(self) -> int:
         """End the connections that wait for the lock."""
@@ -232,3 +219,78 @@ def test_a_batch_larger_than_the_network_holds_at_once_is_sent(
     decisions, times = asyncio.run(run())
     assert decisions == 1000
     assert times
+
+
+def test_a_trip_is_looked_after_even_if_the_loop_forgets_to_watch_it(
+    new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk_module, "SECONDS_PER_SWEEP", 0.05)
+
+    async def run() -> bool:
+        desk = await Desk.open(new_postgres())
+        await desk.ask(MAKE)
+        monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", lambda *_: None)
+        is_new = (await desk.ask(DECIDE))[1]
+        await desk.close()
+        return bool(is_new)
+
+    assert asyncio.run(run())
+
+
+def test_what_others_append_is_news_and_followed_once_they_are_quiet(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    first = Engine(open_store(url))
+    first.run([MAKE])
+    second = Engine(open_store(url), snapshot=10)
+    second.sweep()
+    heads = []
+    for times in (3, 3, 0, 12, 0):
+        first.run([DECIDE] * times)
+        second.sweep()
+        heads.append((second.ledgers["shop"].head, second.has_news))
+    assert heads == [(1, True), (1, True), (7, False), (19, True), (19, False)]
+    first.run([Configure("shop", Changes(wait=60.0))])
+    second.sweep()
+    second.sweep()
+    first.run([DECIDE])
+    second.sweep()
+    assert second.ledgers["shop"].head == 21  # with a deadline to watch
+    first.close()
+    second.close()
+
+
+def test_who_is_far_behind_goes_on_from_a_snapshot_of_others(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    first = Engine(open_store(url), snapshot=10)
+    first.run([MAKE])
+    second = Engine(open_store(url), snapshot=10)
+    for _ in range(3):
+        first.run([DECIDE] * 7)
+    second.sweep()
+    with first.store.transaction(writes=False):
+        (number,) = first.store.execute("SELECT MAX(number) FROM snapshot")[0]
+    assert 1 < second.ledgers["shop"].head == number < first.ledgers["shop"].head
+    assert second.run([DECIDE])[0][1]
+    first.refresh()
+    assert first.ledgers["shop"].to_bytes() == second.ledgers["shop"].to_bytes()
+    first.close()
+    second.close()
+
+
+def test_events_that_were_moved_to_an_archive_before_they_were_followed_are_not_missed(
+    new_postgres: Callable[[], str],
+) -> None:
+    url = new_postgres()
+    first = Engine(open_store(url))
+    first.run([MAKE])
+    second = Engine(open_store(url))
+    first.run([DECIDE] * 5)
+    with first.store.transaction(writes=True):  # as compaction does
+        row = first.store.lock(["shop"])["shop"]
+        first.shelf.store.keep_snapshot(row.id, row.head, row.hash, first.ledgers["shop"].to_bytes())
+        first.store.execute("UPDATE bandit SET first = ? WHERE id = ?", (row.head + 1, row.id))
+        first.store.execute("DELETE FROM event WHERE bandit = ?", (row.id,))
+    assert second.run([DECIDE])[0][0].id == "d7"
+    assert second.is_ready
+    first.close()
+    second.close()

@@ -67,6 +67,7 @@ class Desk:
         self._idle = asyncio.Event()
         self._idle.set()
         self._commit_seconds = 0.0
+        self._under_way: Callable[[], None] | None = None  # looks after the trip that is awaited
         self._swept = time.monotonic()
         self._timer = self._loop.call_later(SECONDS_PER_SWEEP, self._on_time)
 
@@ -158,7 +159,7 @@ class Desk:
         """Go on with a batch on a store elsewhere until it waits; the loop does other things meanwhile."""
         for trip in trips:
             if not trip.advance():
-                go_on = partial(self._arrived, trip, partial(self._exchange, items, batch, trips))
+                go_on = self._under_way = partial(self._arrived, trip, partial(self._exchange, items, batch, trips))
                 self._loop.add_reader(trip.fileno, go_on)
                 if not trip.is_sent:
                     self._loop.add_writer(trip.fileno, go_on)
@@ -192,6 +193,7 @@ class Desk:
             self._loop.remove_writer(trip.fileno)
         if is_over:
             self._loop.remove_reader(trip.fileno)
+            self._under_way = None
             then()
 
     def _commit(self, batch: Batch) -> None:
@@ -240,15 +242,17 @@ class Desk:
         problem = done.exception()
         if problem is not None:
             log.error("looking at what has waited too long failed", exc_info=problem)
-        elif done.result():
-            self.changes += 1
+        else:
+            self.changes += bool(done.result() or self.engine.has_news)
             if done.result() >= MOST_EXPIRED:  # more have waited too long
                 self._swept -= 0.95 * SECONDS_PER_SWEEP
         self._next()
 
     def _on_time(self) -> None:
-        """See to it that sweeping goes on while nobody asks for anything."""
+        """See to it that sweeping goes on while nobody asks for anything, and that no trip waits for ever."""
         self._timer = self._loop.call_later(SECONDS_PER_SWEEP, self._on_time)
+        if self._under_way is not None:  # a loop may stop watching a connection that was reset, without a word
+            self._under_way()
         if not self._is_busy and not self._is_closing:
             self._is_busy = True
             self._idle.clear()
@@ -257,8 +261,8 @@ class Desk:
     async def close(self) -> None:
         """Answer what was accepted, write snapshots, and close the store."""
         self._is_closing = True
-        self._timer.cancel()
         await self._idle.wait()
+        self._timer.cancel()
         await self._loop.run_in_executor(self._thread, self.engine.close)
         self._thread.shutdown()
 

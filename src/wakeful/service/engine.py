@@ -44,6 +44,7 @@ class Engine:
         self.ledgers = self.shelf.ledgers
         self._lately: set[str] = set()  # bandits of the last batch: requests for them may come while the next one waits
         self.is_ready = True
+        self.has_news = False  # whether a log had grown when they were swept last
         self.refresh()
 
     def run(self, requests: Sequence[Request]) -> list[Any]:
@@ -310,20 +311,25 @@ class Engine:
 
     def sweep(self) -> int:
         """Look at the store, and record what has waited too long; return how many decisions did."""
-        self.refresh()
+        self.has_news = bool(self._look(self.shelf.trail))
         return sum(answer for answer in self.run(self._due()) if isinstance(answer, int))
 
     def refresh(self) -> None:
-        """Ask the store whether it answers, and which bandits there are."""
+        """Ask the store whether it answers, and bring all ledgers up to it."""
+        self._look(self.shelf.catch_up_all)
+
+    def _look(self, function: Callable[[], Any]) -> Any:
+        """Return what a function finds in the store, if the store answers."""
         try:
             with self.store.transaction(writes=False):
-                self.shelf.catch_up_all()
+                found = function()
         except StoreError as problem:
             if self.is_ready:
                 log.warning("the store failed: %s", problem)
             self.is_ready = False
-        else:
-            self.is_ready = True
+            return None
+        self.is_ready = True
+        return found
 
     def _due(self) -> list[Request]:
         """Return requests to record what has waited too long."""

@@ -1,17 +1,18 @@
 """`PostgresStore`: logs in PostgreSQL, which several processes share.
 
-A process locks the row of a bandit before it appends to its log, and holds the lock until the commit. So the numbers of
+A process locks a bandit before it appends to its log, and holds the lock until the commit. So the numbers of
 events have no gaps, become visible in their order, and whoever has the lock has seen all of them. A usual batch takes
 two trips (`fetch` and `push`); everything else takes one for each statement.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from hashlib import blake2b
 from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 
 from wakeful.inputs import must_be
 from wakeful.service import migrations
@@ -44,16 +45,14 @@ SETTINGS = (
 READING = "-c default_transaction_read_only=on"
 MOST_FETCHED = 500  # events of a log that a trip brings; more are read with less haste
 PREPARED = {
-    b"wakeful_lock": (
-        "SELECT id, name, head, hash, first FROM bandit WHERE name = ANY($1::text[]) "
-        'ORDER BY name COLLATE "C" FOR UPDATE'  # the order of `Store.lock`: nobody waits for one who waits for him
-    ),
+    b"wakeful_lock": "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
     b"wakeful_tails": (
-        "SELECT e.bandit, e.number, e.body, e.hash, d.body FROM unnest($1::bigint[], $2::bigint[]) AS l (id, head) "
-        "CROSS JOIN LATERAL (SELECT bandit, number, about, body, hash FROM event WHERE bandit = l.id "
-        f"AND number > l.head ORDER BY number LIMIT {MOST_FETCHED}) AS e "
-        "LEFT JOIN LATERAL (SELECT body FROM event WHERE bandit = e.bandit AND number = e.about LIMIT 1) AS d ON true "
-        "ORDER BY e.bandit, e.number"
+        "SELECT b.id, b.name, b.head, b.hash, b.first, e.number, e.body, e.hash, d.body "
+        "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS l (name, id, head) JOIN bandit AS b ON b.name = l.name "
+        "LEFT JOIN LATERAL (SELECT number, about, body, hash FROM event WHERE bandit = l.id "
+        f"AND number > l.head ORDER BY number LIMIT {MOST_FETCHED}) AS e ON true "
+        "LEFT JOIN LATERAL (SELECT body FROM event WHERE bandit = l.id AND number = e.about LIMIT 1) AS d ON true "
+        "ORDER BY b.id, e.number"
     ),
     b"wakeful_known": (
         "SELECT d.bandit, d.number, d.body, e.about, e.body FROM ("
@@ -84,7 +83,6 @@ class PostgresStore(Store):
     """
 
     name = "postgresql"
-    for_update = " FOR UPDATE"
 
     def __init__(self, url: str, *, reads_only: bool = False) -> None:
         self.url, self.reads_only = url, reads_only
@@ -141,11 +139,12 @@ class PostgresStore(Store):
 
     def fetch(self, wanted: Sequence[Wanted]) -> Trip:
         """Begin a transaction, lock bandits and read what is wanted of them."""
-        ids = [one.row_id for one in wanted]
+        names = [one.name for one in wanted]
+        heads = numbers([one.row_id for one in wanted]), numbers([one.head for one in wanted])
         sent: list[Statement] = [
             (b"BEGIN", None),
-            (b"wakeful_lock", [texts([one.name for one in wanted])]),
-            (b"wakeful_tails", [numbers(ids), numbers([one.head for one in wanted])]),
+            (b"wakeful_lock", [numbers([key_of(name) for name in sorted(names)])]),
+            (b"wakeful_tails", [texts(names), *heads]),
         ]
         by_number = [(one.row_id, value) for one in wanted for value in one.numbers]
         by_own_id = [(one.row_id, value) for one in wanted for value in one.own_ids]
@@ -161,6 +160,12 @@ class PostgresStore(Store):
         sent: list[Statement] = [(b"wakeful_push", _columns(logs))] if logs else []
         count = sum(len(entries) for _, entries in logs)
         return self._trip([*sent, (b"COMMIT", None)], partial(_check_pushed, count))
+
+    def lock(self, names: Iterable[str]) -> dict[str, Row]:
+        """Return these bandits, locked until the transaction ends; always in the same order, so that nobody waits."""
+        for name in sorted(names):
+            self.execute("SELECT pg_advisory_xact_lock(?)", (key_of(name),))
+        return super().lock(names)
 
     def append(self, row: Row, entries: Sequence[Entry]) -> None:
         """Append events to a log."""
@@ -206,7 +211,11 @@ class PostgresStore(Store):
         """Begin a transaction."""
         if self._connection.closed:
             self._connection = self._connect()
-            self._prepare_trips()
+            try:
+                self._prepare_trips()
+            except BaseException:
+                self._connection.close()
+                raise
         self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if not writes:  # it holds no lock, and may have to compile before it goes on
             self.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -220,9 +229,12 @@ class PostgresStore(Store):
             raise
 
     def rollback(self) -> None:
-        """Roll back."""
+        """Roll back; a connection that a trip has left half way is of no use any more."""
         try:
-            self._connection.execute("ROLLBACK")
+            if self._connection.pgconn.pipeline_status != PipelineStatus.OFF:
+                self._connection.close()
+            else:
+                self._connection.execute("ROLLBACK")
         except psycopg.Error:
             self._connection.close()
 
@@ -232,6 +244,12 @@ class PostgresStore(Store):
         if self._watched >= 0:
             os.close(self._watched)
             self._watched = -1
+
+
+@lru_cache(1024)
+def key_of(name: str) -> int:
+    """Return the number of the lock of a bandit."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=8, person=b"wakeful").digest(), "big", signed=True)
 
 
 def _marked(sql: str) -> str:
@@ -275,14 +293,16 @@ def _check_appended(count: int, found: list[Any]) -> None:
 
 def _fetched(found: list[Any]) -> Fetched:
     """Return what a trip that locks and reads has brought."""
-    locked, tails, known = found[1], found[2], found[3:]
-    fetched = Fetched({}, {}, {})
-    for id, name, head, digest, first in rows(locked):
-        fetched.rows[number(id)] = Row(number(id), name.decode(), number(head), digest, number(first))
-    for id, place, body, digest, about in rows(tails):
-        at = number(place)
-        choice: Any = None if about is None else read_event(at, about)
-        fetched.tails.setdefault(number(id), []).append((Entry(at, read_event(at, body), body, digest), choice))
+    fetched, known = Fetched({}, {}, {}), found[3:]
+    for id, name, head, digest, first, place, body, event_digest, about in rows(found[2]):
+        row_id = number(id)
+        if row_id not in fetched.rows:
+            fetched.rows[row_id] = Row(row_id, name.decode(), number(head), digest, number(first))
+        if place is not None:
+            at = number(place)
+            choice: Any = None if about is None else read_event(at, about)
+            item = Entry(at, read_event(at, body), body, event_digest)
+            fetched.tails.setdefault(row_id, []).append((item, choice))
     return fetched._replace(known=_known(known[0])) if known else fetched
 
 

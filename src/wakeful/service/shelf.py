@@ -31,12 +31,13 @@ class Shelf:
         self.ledgers: dict[str, Ledger] = {}
         self.ids: dict[str, int] = {}
         self.saved: dict[str, tuple[int, int]] = {}
+        self._seen: dict[int, int] = {}  # numbers of the last events when `trail` looked, by ids of rows
 
     def follow(self, names: Iterable[str], fetched: Fetched) -> bool:
         """Fold what others have appended; return whether that was all, and the bandits are those that they were."""
         for name in names:
             row, ledger = fetched.rows.get(self.ids[name]), self.ledgers[name]
-            if row is None or ledger.head > row.head:
+            if row is None or not row.first - 1 <= ledger.head <= row.head:
                 return False
             follow_all(ledger, row, fetched.tails.get(row.id, ()))
             if ledger.head < row.head:  # there is more than a trip brings
@@ -47,11 +48,39 @@ class Shelf:
 
     def catch_up_all(self) -> None:
         """Bring all ledgers up to what the store has."""
-        rows = {row.name: row for row in self.store.rows()}
-        for name in set(self.ledgers) - set(rows):
-            self.forget([name])
-        for name, row in rows.items():
-            self.catch_up(name, row)
+        for row in self._rows():
+            self.catch_up(row.name, row)
+
+    def trail(self) -> bool:
+        """Bring those ledgers up to what the store has that nobody else sees to; return whether any log has grown.
+
+        Where decisions have a deadline, every process watches it. Of a log that grows at this moment somebody else sees
+        to it, and it is enough to be ready to take over: at most about two snapshots behind.
+        """
+        rows, seen = self._rows(), self._seen
+        self._seen = {row.id: row.head for row in rows}
+        for row in rows:
+            ledger = self.ledgers.get(row.name)
+            is_growing = ledger is not None and ledger.head < row.head != seen.get(row.id)
+            if not is_growing or ledger is None or ledger.wait is not None or ledger.waiting:
+                self.catch_up(row.name, row)
+            elif row.head - ledger.head > self.snapshot:
+                self._skip(row, ledger)
+        return self._seen != seen
+
+    def _rows(self) -> list[Row]:
+        """Return the bandits of the store, after those that are not there any more were forgotten."""
+        rows = self.store.rows()
+        self.forget(set(self.ledgers) - {row.name for row in rows})
+        return rows
+
+    def _skip(self, row: Row, ledger: Ledger) -> None:
+        """Go on from the snapshot that somebody else has written meanwhile, or by folding if there is none."""
+        found = self.store.snapshot(row)
+        if found is None or found[0] <= ledger.head or self.ids[row.name] != row.id:
+            self.catch_up(row.name, row)
+        else:
+            self.ledgers[row.name] = self._restored(row, found) or fold(ledger, self.store, row)
 
     def catch_up(self, name: str, row: Row | None) -> None:
         """Bring a ledger up to what the store has: other processes append, too."""
@@ -59,7 +88,7 @@ class Shelf:
             self.forget([name])
             return
         ledger = self.ledgers.get(name)
-        if ledger is None or self.ids[name] != row.id or ledger.head > row.head:
+        if ledger is None or self.ids[name] != row.id or not row.first - 1 <= ledger.head <= row.head:
             self.ledgers[name] = self._loaded(row)
             self.ids[name] = row.id
         elif ledger.head < row.head:
@@ -68,17 +97,19 @@ class Shelf:
     def _loaded(self, row: Row) -> Ledger:
         """Return a ledger from its last snapshot and the events after it."""
         found = self.store.snapshot(row)
-        ledger = None
-        if found is not None:
-            number, _, data = found
-            self.saved[row.name] = number, len(data)
-            try:
-                ledger = Ledger.from_bytes(data)
-            except Exception as problem:
-                log.warning("the snapshot of %r at %d is not readable: %s", row.name, number, problem)
-                if row.first > 1:
-                    raise
-        return fold(ledger, self.store, row)
+        return fold(None if found is None else self._restored(row, found), self.store, row)
+
+    def _restored(self, row: Row, found: tuple[int, bytes, bytes]) -> Ledger | None:
+        """Return the ledger of a snapshot, if it can be read or the whole log is there."""
+        number, _, data = found
+        self.saved[row.name] = number, len(data)
+        try:
+            return Ledger.from_bytes(data)
+        except Exception as problem:
+            log.warning("the snapshot of %r at %d is not readable: %s", row.name, number, problem)
+            if row.first > 1:
+                raise
+            return None
 
     def forget(self, names: Any) -> None:
         """Throw ledgers away; they are read again when they are needed."""

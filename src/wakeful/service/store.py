@@ -119,8 +119,6 @@ class Store(ABC):
     def tidy(self, appended: int) -> None:  # noqa: B027 (most stores tidy themselves)
         """Do what has to be done now and then, after so many events were appended."""
 
-    for_update = ""  # added to a query that locks what it returns
-
     def rows(self) -> list[Row]:
         """Return all bandits, by name."""
         return [Row(*row) for row in self.execute(f"{SELECT_BANDIT} WHERE head > 0 ORDER BY name")]
@@ -134,7 +132,7 @@ class Store(ABC):
         """Return these bandits, locked until the transaction ends; always in the same order, so that nobody waits."""
         found = {}
         for name in sorted(names):
-            for row in self.execute(f"{SELECT_BANDIT} WHERE name = ?{self.for_update}", (name,)):
+            for row in self.execute(f"{SELECT_BANDIT} WHERE name = ?", (name,)):
                 found[name] = Row(*row)
         return found
 

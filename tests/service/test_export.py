@@ -83,3 +83,28 @@ def test_the_command_writes_what_evaluate_reads(tmp_path: Path, capsys: pytest.C
     for wrong in (["shap", path], ["shop", str(tmp_path / "shop.txt")], ["shop", str(tmp_path / "no" / "shop.csv")]):
         assert cli.main(["export", *wrong, "--db", url]) == 2
     assert capsys.readouterr().err.count("\n") == 3
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_decisions_without_feedback_are_written_if_they_are_asked_for(url: str, tmp_path: Path, ending: str) -> None:
+    engine = fill(url)
+    path, shorter = tmp_path / f"all{ending}", tmp_path / f"some{ending}"
+    done, without = export(engine.store, "shop", path, pending=True), export(engine.store, "shop", shorter)
+    assert done.open == without.pending + without.expired > 0
+    assert (done.rows, done.pending, done.expired) == (without.rows + done.open, 0, 0)
+    assert f"{done.open} of them without feedback" in str(done)
+    log = wk.Log.read(path, on_error="skip")
+    assert log.skipped.rows == done.open
+    assert log.to_frame()["id"].tolist() == wk.Log.read(shorter).to_frame()["id"].tolist()
+    with pytest.raises(ValueError, match="loss must be"):
+        wk.Log.read(path)
+    duels = export(engine.store, "arena", tmp_path / f"arena{ending}", pending=True)
+    assert duels.open > 0
+    engine.close()
+
+
+def test_the_command_writes_decisions_without_feedback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = str(tmp_path / "wakeful.db")
+    fill(url).close()
+    cli.main(["export", "shop", str(tmp_path / "log.csv"), "--db", url, "--pending"])
+    assert "of them without feedback" in capsys.readouterr().out

@@ -10,8 +10,9 @@ ABOUT = """Write what a bandit of the service has decided, and how it went, to a
 
 The columns are awake, arm, probability, loss, time (seconds since 1970), id, and expired, which is true where no
 feedback came and the default loss was recorded; wk.Log.read and wakeful evaluate read the file. Of duels: left, right,
-winner, group, time, id, which wk.DuelingBandit.learn reads. Decisions without feedback are left out and counted. The
-end of its name says how it is written: .csv, .jsonl (both also .gz) or .parquet.
+winner, group, time, id, which wk.DuelingBandit.learn reads. Decisions without feedback are left out and counted; with
+--pending they are written, too, with an empty loss or winner, and are read with on_error="skip". The end of its name
+says how the file is written: .csv, .jsonl (both also .gz) or .parquet.
 """
 
 
@@ -27,6 +28,7 @@ def add_to(commands: Any) -> None:
     run.add_argument("name", metavar="NAME", help="the bandit")
     run.add_argument("out", metavar="OUT", help="the file: .csv, .jsonl or .parquet")
     add_db(run)
+    run.add_argument("--pending", action="store_true", help="also decisions without feedback, with an empty loss")
     run.add_argument("--archive", nargs="+", metavar="FILE", default=[], help="files of wakeful compact, to have all")
 
 
@@ -37,4 +39,6 @@ def run_command(options: argparse.Namespace) -> None:
         from wakeful.service.archive import open_archive
         from wakeful.service.export import export
 
-        print(f"{options.out}: {export(store, options.name, options.out, list(map(open_archive, options.archive)))}")
+        archives = list(map(open_archive, options.archive))
+        done = export(store, options.name, options.out, archives, pending=options.pending)
+        print(f"{options.out}: {done}")

@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
+from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from wakeful.duels.duel import Duel
 from wakeful.inputs import did_you_mean, must_be
+from wakeful.logs.sources import format_of
 from wakeful.logs.writing import write_columns
 from wakeful.service.archive import Archive, rows_of
 from wakeful.service.events import Decided, Dueled, DuelRecorded, Entry, Expired, Recorded, decode
@@ -38,6 +40,7 @@ class Exported(NamedTuple):
     unweighted: int  # decisions of others without a probability
     alone: int  # duels of an arm against itself
     archived: int  # events that are in an archive which was not given
+    open: int = 0  # rows without feedback, if they were asked for
 
     def __str__(self) -> str:
         """Say it in a sentence."""
@@ -49,10 +52,14 @@ class Exported(NamedTuple):
             "events in archives (--archive)": self.archived,
         }
         left_out = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-        return f"{self.rows:,} rows of {self.events:,} events" + (f"; left out: {left_out}" if left_out else "")
+        written = f"{self.rows:,} rows of {self.events:,} events"
+        written += f", {self.open:,} of them without feedback" if self.open else ""
+        return written + (f"; left out: {left_out}" if left_out else "")
 
 
-def export(store: Store, name: str, path: str | os.PathLike[str], archives: Sequence[Archive] = ()) -> Exported:
+def export(
+    store: Store, name: str, path: str | os.PathLike[str], archives: Sequence[Archive] = (), *, pending: bool = False
+) -> Exported:
     """Write what a bandit has decided and learned to a file: `.csv`, `.jsonl` (both also `.gz`) or `.parquet`.
 
     Parameters:
@@ -60,7 +67,9 @@ def export(store: Store, name: str, path: str | os.PathLike[str], archives: Sequ
         name: of the bandit
         path: of the file; an older one is replaced when all is written
         archives: events that were moved out of the store
+        pending: write decisions without feedback, too, with an empty loss or winner
     """
+    nothing = nan if format_of(path) == ".parquet" else None  # a column of Parquet has one type from its first row on
     with store.transaction(writes=False):
         row = store.row(name)
         if row is None:
@@ -71,10 +80,11 @@ def export(store: Store, name: str, path: str | os.PathLike[str], archives: Sequ
         ledger = fold(None if found is None else Ledger.from_bytes(found[2]), store, row)
         own = [archive for archive in archives if archive.bandit == name]
         with _whole(store, row, own) as (source, whole):
-            table = _Table(ledger)
+            table = _Table(ledger, nothing, pending=pending)
             write_columns(path, table.blocks(source.stream(EVERYTHING, (whole.id,))), ledger.names)
     archived = 0 if own else row.first - 1
-    return Exported(row.head, table.rows, table.pending, table.expired, table.unweighted, table.alone, archived)
+    left_out = table.pending, table.expired, table.unweighted, table.alone, archived
+    return Exported(row.head, table.rows, *left_out, table.open)
 
 
 @contextmanager
@@ -103,10 +113,10 @@ def _whole(store: Store, row: Row, archives: Sequence[Archive]) -> Iterator[tupl
 class _Table:
     """The rows of a log, in columns; counts what is left out."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, ledger: Ledger, nothing: float | None, *, pending: bool) -> None:
+        self.ledger, self.nothing, self.writes_pending = ledger, nothing, pending
         self.names = DUEL_COLUMNS if ledger.kind == "dueling" else COLUMNS
-        self.rows = self.pending = self.expired = self.unweighted = self.alone = 0
+        self.rows = self.pending = self.expired = self.unweighted = self.alone = self.open = 0
         if ledger.kind == "dueling" and "tie" in ledger.names:
             raise ValueError(must_be("names of arms", "other than 'tie', for duels to be exported", "tie"))
 
@@ -140,28 +150,34 @@ class _Table:
         if isinstance(event, DuelRecorded):
             names = self.ledger.names
             return self._duel(names[event.left], names[event.right], event.share, event, f"r{number}")
-        if not isinstance(event, Decided | Dueled) or not self._is_known(outcome):
+        if not isinstance(event, Decided | Dueled):
             return None
-        return self._decided(event, outcome, id_of(Known(number, event, outcome, late=False)))
+        value = None if outcome is None else outcome.value
+        if value is None and not self.writes_pending:
+            self.pending += outcome is None
+            self.expired += outcome is not None
+            return None
+        return self._decided(
+            event, value, id_of(Known(number, event, outcome, late=False)), isinstance(outcome, Expired)
+        )
 
-    def _is_known(self, outcome: Any) -> bool:
-        """Whether there is anything to learn from a decision; count it if not."""
-        self.pending += outcome is None
-        self.expired += outcome is not None and outcome.value is None
-        return outcome is not None and outcome.value is not None
-
-    def _decided(self, event: Decided | Dueled, outcome: Any, id: str) -> tuple[Any, ...] | None:
-        """Return the row of a decision with feedback."""
+    def _decided(
+        self, event: Decided | Dueled, value: float | None, id: str, is_expired: bool
+    ) -> tuple[Any, ...] | None:
+        """Return the row of a decision, with its feedback if there is some."""
         made = self.ledger.decision_of(event)
         if isinstance(made, Duel):
-            return self._duel(made.left, made.right, outcome.value, event, id)
-        is_default = isinstance(outcome, Expired)
-        return list(made.awake), made.arm, made.probability, outcome.value, event.time, id, is_default
+            row = self._duel(made.left, made.right, value, event, id)
+        else:
+            loss = self.nothing if value is None else value
+            row = list(made.awake), made.arm, made.probability, loss, event.time, id, is_expired
+        self.open += value is None and row is not None
+        return row
 
-    def _duel(self, left: Any, right: Any, share: float, event: Any, id: str) -> tuple[Any, ...] | None:
+    def _duel(self, left: Any, right: Any, share: float | None, event: Any, id: str) -> tuple[Any, ...] | None:
         """Return the row of a duel; one of an arm against itself says nothing."""
         if left == right:
             self.alone += 1
             return None
-        winner = {1.0: left, 0.0: right}.get(share, "tie")
+        winner = None if share is None else {1.0: left, 0.0: right}.get(share, "tie")
         return left, right, winner, event.group, event.time, id

@@ -110,6 +110,7 @@ def test_it_asks_for_a_token_and_keeps_it_in_the_tab(chromium: browser.Browser, 
     with serving(tmp_path, tokens=tokens) as client:
         make(client, "shop", ["a", "b"])
         page = chromium.open(address_of(client), 1280)
+        page.wait("document.querySelector('#status').textContent === 'A token is needed'")
         for wrong, said in (("not-a-token-of-anybody", "does not know"), ("only-for-decisions", "read")):
             page.wait("document.activeElement.id === 'token-box'")
             page.write(wrong)

@@ -8,6 +8,7 @@ import { beginning } from "./start.js";
 import { Refused, token } from "./service.js";
 import { Changes } from "./stream.js";
 
+const UNAUTHORIZED = 401; // no token, or one that is not known
 const FORBIDDEN = 403; // the token is known, and may not read
 
 const part = (id) => document.getElementById(id);
@@ -62,7 +63,8 @@ function place(name, kind, build) {
 
 /** Say whether the page is up to date. */
 function tell(state, problem, seconds) {
-  const why = problem instanceof Refused ? problem.message : "Not reachable";
+  const said = problem?.status === UNAUTHORIZED ? "A token is needed" : problem?.message;
+  const why = problem instanceof Refused ? said : "Not reachable";
   const again = `, trying again in ${Math.max(1, Math.round(seconds))} s`;
   say(part("status"), state === "live" ? "Live" : why + (state === "away" ? again : ""));
   part("status").dataset.state = state;

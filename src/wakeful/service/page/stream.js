@@ -76,7 +76,7 @@ export class Changes {
     const answer = await send("v1/changes", { signal: run.signal, headers: { Accept: "text/event-stream" } });
     if (!answer.ok) throw await refusal(answer);
     this.wait = FIRST_WAIT;
-    this.state("live");
+    let live = false; // until the first bandits are here, the page shows nothing of them
     const heard = new TransformStream({
       transform: (bytes, out) => {
         this.listen(run);
@@ -85,7 +85,10 @@ export class Changes {
     });
     for await (const { event, data } of events(answer.body.pipeThrough(heard))) {
       if (run !== this.run) return;
-      if (event === "bandits") this.tell(data);
+      if (event !== "bandits") continue;
+      if (!live) this.state("live");
+      live = true;
+      this.tell(data);
     }
   }
 

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from wakeful.service.answers import Headers, refusal
@@ -130,6 +131,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Send a request on its way: the short one, or uvicorn's."""
         self._head = None
+        if len(self.url) >= MOST_HEAD:  # which parsers of paths refuse, or get wrong
+            raise HttpParserError("path too long")
         found, headers = self._short_way()
         if found is not None:
             keep_alive = self.parser.should_keep_alive()
@@ -192,7 +195,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return not self._refused and not self.transport.is_closing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or has a path that no parser takes."""
+        """Answer what is no HTTP, or has a path that is too long."""
         self._end_with(NOT_HTTP if len(self.url) < MOST_HEAD else PATH_TOO_LONG)
 
     def check(self, now: float) -> None:

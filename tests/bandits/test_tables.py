@@ -4,10 +4,14 @@ import csv
 import io
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+import browser
+import wakeful as wk
+from pages import binary
 from wakeful.bandits.tables import Column, Table
 
 COLUMNS = (Column("arm", "the arm", number=False), Column("wins", "won", "{:,.1f}".format, minor=True))
@@ -43,6 +47,12 @@ def test_text_is_aligned_and_one_line_for_each_row() -> None:
     assert lines[0].split() == ["the", "arm", "won"]
     assert [line.split()[-1] for line in lines] == ["won", "3.2", "1,000.0", "0.0"]
     assert len({len(line) for line in lines}) == 1
+
+
+def test_wide_letters_and_accents_do_not_move_columns() -> None:
+    names = ["tea", "\u65e5\u672c\u8a9e", "the\u0301", "\U0001f375"]  # Japanese, an accent of its own, an emoji
+    lines = str(Table(COLUMNS, [[name, 1.0] for name in names])).splitlines()
+    assert lines[1:] == [f"{name}{' ' * spaces}1.0" for name, spaces in zip(names, (7, 4, 7, 8), strict=True)]
 
 
 def test_markdown_keeps_its_columns_whatever_the_names() -> None:
@@ -106,3 +116,25 @@ def test_latex_escapes_what_latex_would_take_for_marks() -> None:
         "\\textless{}\\textgreater{}\\$\\#  & 10 \\\\\n"
         "\\bottomrule\n\\end{tabular}"
     )
+
+
+def test_on_a_phone_nothing_is_cut_off(tmp_path: Path) -> None:
+    path = binary()
+    bandit = wk.Bandit(wk.Uniform(), ["tea", "coffee", "x" * 60], seed=0)
+    for _ in range(12_000):
+        bandit.update(bandit.choose(), loss=0.5)
+    bandit.retire_arm("coffee")
+    arena = wk.DuelingBandit(wk.UniformPairs(), ["atlas", "birch", "x" * 60], seed=0)
+    arena.learn([("atlas", "birch", "left"), ("birch", "x" * 60, "right")] * 600)
+    arena.retire_arm("birch")
+    shown: dict[str, Any] = {
+        "report": bandit.report(),
+        "why": bandit.explain(bandit.choose()),
+        "ranks": arena.ranking(scale="elo"),
+    }
+    with browser.running(path) as chromium:
+        for name, table in shown.items():
+            table.to_html(tmp_path / f"{name}.html")
+            page = chromium.open((tmp_path / f"{name}.html").as_uri(), 390)
+            hidden = "[...document.querySelectorAll('.scroll, body')].map(e => e.scrollWidth - e.clientWidth)"
+            assert page.evaluate(hidden) == [0, 0], name

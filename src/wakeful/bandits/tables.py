@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
+from unicodedata import category, east_asian_width
 
 from wakeful import atomic
 
@@ -24,21 +25,25 @@ CSS = """\
 :root { color-scheme: light dark; --line: #8884; --soft: #777; }
 @media (prefers-color-scheme: dark) { :root { --soft: #aaa; } }
 .wakeful { font: 15px/1.4 system-ui, sans-serif; max-width: 60rem; margin: 1rem auto; padding: 0 .75rem; }
+.wakeful h1, .wakeful p { overflow-wrap: anywhere; }
 .wakeful h1 { font-size: 1.2rem; margin: 0 0 .5rem; }
 .wakeful .scroll { overflow-x: auto; }
 .wakeful table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 .wakeful th, .wakeful td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: left;
   white-space: nowrap; }
-.wakeful td.name { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
-.wakeful td.name:empty { min-width: 0; }
+.wakeful td.name { white-space: normal; overflow-wrap: anywhere; }
+.wakeful td.name:not(:empty) { min-width: 7rem; }
 .wakeful th { font-weight: 600; color: var(--soft); }
 .wakeful .number { text-align: right; }
 .wakeful p { color: var(--soft); margin: .5rem 0; }
 .wakeful td.faint { color: var(--soft); }
 @media (max-width: 40rem) {
   .wakeful { font-size: 13px; padding: 0 .35rem; }
-  .wakeful th, .wakeful td { padding: .3rem .25rem; }
+  .wakeful th, .wakeful td { padding: .3rem .2rem; }
+  .wakeful tr :first-child { padding-left: 0; }
+  .wakeful tr :last-child { padding-right: 0; }
   .wakeful th { white-space: normal; vertical-align: bottom; }
+  .wakeful td.name:not(:empty) { min-width: 3.5rem; }
   .wakeful .minor { display: none; }
 }
 """
@@ -98,10 +103,9 @@ class Table:
         """Return an aligned table of plain text."""
         lines = [[column.head for column in self.columns], *self._shown()]
         lines = [[" ".join(cell.split()) for cell in line] for line in lines]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        pads = [str.rjust if column.number else str.ljust for column in self.columns]
+        widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
-            "   ".join(pad(cell, wide) for cell, wide, pad in zip(line, widths, pads, strict=True)).rstrip()
+            "   ".join(_padded(*part) for part in zip(line, widths, self.columns, strict=True)).rstrip()
             for line in lines
         )
 
@@ -181,6 +185,19 @@ class Table:
             for column, cell in zip(self.columns, cells, strict=True)
         ]
         return f"<tr>{''.join(parts)}</tr>"
+
+
+def _width(text: str) -> int:
+    """Return how many places of a terminal a text takes: two for a wide letter, none for an accent on another."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(c) in "WF" else category(c) not in {"Mn", "Me", "Cf"} for c in text)
+
+
+def _padded(cell: str, wide: int, column: Column) -> str:
+    """Return a cell with spaces before it, if it is a number, or after it."""
+    spaces = " " * (wide - _width(cell))
+    return spaces + cell if column.number else cell + spaces
 
 
 def _classes(column: Column, more: str = "") -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+import wakeful as wk
 from wakeful.bandits.bradley_terry import SIDED, PairResults, fit_strengths
 from wakeful.bandits.ranked_arms import Rank
 from wakeful.bandits.ranking import Ranking, ranking
@@ -183,3 +184,14 @@ def test_an_empty_ranking_says_why() -> None:
     assert repr(found) == "No arm to show: none of those asked for has played at least 1,000 duels."
     assert repr(found) in found.to_html()
     assert found.to_csv().count("\n") == 1
+
+
+def test_an_arm_without_duels_is_shown_at_zero_not_below() -> None:
+    arena = wk.DuelingBandit(wk.UniformPairs(), ["a", "b", "c", "d"], seed=0)
+    for winner in ("c", "b", "c"):
+        for left, right, best in (("a", "b", "a"), ("b", "c", winner), ("c", "a", "c")):
+            arena.record(left, right, best)
+    for _ in range(2):
+        arena.record("b", "a", "b")
+    last = str(arena.ranking()).splitlines()[-1]
+    assert last.split()[:3] == ["4", "d", "0.000"]

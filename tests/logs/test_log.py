@@ -355,6 +355,14 @@ def test_other_separators_are_recognised(mark: str, tmp_path: Path) -> None:
         Log.read(path)
 
 
+def test_a_json_line_that_was_cut_off_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"awake": "a|b", "arm": "a", "loss": 0}\n{"awake": "a|b", "ar', "log.jsonl")
+    with pytest.raises(
+        ValueError, match=r"line 2 of .*: row must be a JSON object, .* Unterminated string starting at c"
+    ):
+        Log.read(path)
+
+
 def test_a_file_whose_first_rows_are_no_json_is_named_by_its_first_line(tmp_path: Path) -> None:
     path = written(tmp_path, '\n[{"awake": ["a", "b"],\n', "log.jsonl")
     with pytest.raises(ValueError, match=r"line 2 of .*log.jsonl: row must be a JSON object, got '\[\{.* at column 23"):

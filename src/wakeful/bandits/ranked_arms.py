@@ -100,7 +100,7 @@ class RankedArms(Sequence[Rank]):
 
     def _table(self, title: str = "") -> Table:
         """Return what people read."""
-        digits = "{:,.0f}".format if self.scale == "elo" else "{:.3f}".format
+        digits = "{:z,.0f}".format if self.scale == "elo" else "{:z.3f}".format
         columns = [
             Column("rank", ""),
             Column("arm", "", number=False),

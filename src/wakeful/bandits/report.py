@@ -285,7 +285,7 @@ def report_columns(kind: Any, level: float) -> tuple[Column, ...]:
 
 def _decimals(value: float) -> str:
     """Return a number with three decimals, or nothing if it is unknown."""
-    return "" if math.isnan(value) else f"{value:.3f}"
+    return "" if math.isnan(value) else f"{value:z.3f}"
 
 
 def _share(value: float) -> str:

@@ -42,7 +42,7 @@ class SwitchGains(np.ndarray[Any, np.dtype[np.float64]]):
         columns = (
             Column("played", "played", number=False),
             Column("instead", "instead", number=False),
-            Column("gain", "estimated gain", "{:,.2f}".format),
+            Column("gain", "estimated gain", "{:z,.2f}".format),
             Column("standard_error", "standard error", "{:,.2f}".format),
         )
         return Table(columns, rows, "Estimated gains of playing another arm instead, over all decisions")

@@ -74,7 +74,7 @@ class Summary(Sequence[Row]):
         heads = ["mean", "+-", "25 %", "median", "75 %", "90 %", "worst"]
         lines = [self.title, " " * (wide + 4) + "".join(f"{head:>11}" for head in heads)]
         for row in self._rows:
-            numbers = "".join(f"{number:>11,.1f}" for number in row[2:])
+            numbers = "".join(f"{number:>z11,.1f}" for number in row[2:])
             lines.append(f"{row.rank:>2}  {row.policy:<{wide}}{numbers}")
         return "\n".join(lines)
 
@@ -93,7 +93,7 @@ def summary_table(title: str, rows: Sequence[Any]) -> Table:
 
 def _one_decimal(value: float) -> str:
     """Return a regret as people read it; nothing if it is unknown."""
-    return "" if math.isnan(value) else f"{value:,.1f}"
+    return "" if math.isnan(value) else f"{value:z,.1f}"
 
 
 class Comparison(NamedTuple):

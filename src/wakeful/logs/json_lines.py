@@ -101,7 +101,8 @@ def _parsed(line: str) -> tuple[dict[str, Any], str]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as problem:
-        return {}, must_be("row", "a JSON object", shortened(text)) + f": {problem.msg} at column {problem.colno}"
+        reason = f"{problem.msg.removesuffix(' at')} at column {problem.colno}"
+        return {}, must_be("row", "a JSON object", shortened(text)) + f": {reason}"
     except (ValueError, RecursionError) as problem:
         return {}, must_be("row", "a JSON object", shortened(text)) + f": {problem}"
     if isinstance(found, dict):

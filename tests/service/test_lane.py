@@ -58,9 +58,10 @@ FROM_ELSEWHERE = [
     post(DECIDE, {}, "Origin: https://example.org"),
     post(DECIDE, b"[", "Origin: https://example.com"),
     post(DECIDE, {}, "X-Forwarded-For: 10.0.0.1", "X-Forwarded-Proto: https"),
-    post(FEEDBACK % "d2", {"loss": 0.5}, "X-Forwarded-For: 10.0.0.2"),
+    post(FEEDBACK % "d2", {"loss": 0.5}, "X-Forwarded-For: 10.0.0.2, 10.0.0.3"),
+    post(DECIDE, {}, "X-Forwarded-For: 10.0.0.4", "X-Forwarded-For: 127.0.0.1", "Authorization: Bearer wrong"),
+    post(DECIDE, {}, "X-Forwarded-For: ", "Authorization: Bearer wrong"),
 ]
-PROXIES = {"proxies": ("127.0.0.1",)}
 REFUSED = [
     post(DECIDE, {"awake": []}),
     post(DECIDE, {"awake": ["water"]}),
@@ -186,11 +187,20 @@ def both(folder: Path, requests: list[bytes], patch: pytest.MonkeyPatch, **setti
         (DONE + REFUSED + CLOSING + FROM_ELSEWHERE, 1, {}),
         (UNUSUAL, 0, {}),
         (TOGETHER, 0.3, {}),
-        (FROM_ELSEWHERE[2:], 0, PROXIES),
-        (DONE + FROM_ELSEWHERE[:2], 1, PROXIES),
+        (DONE + FROM_ELSEWHERE, 1, {"proxies": ("127.0.0.1",)}),
+        (FROM_ELSEWHERE, 1, {"proxies": ("10.0.0.1",)}),
+        (FROM_ELSEWHERE * 2, 1, {"proxies": ("127.0.0.1",), "rate": 0.001, "burst": 4}),
         (DONE + FROM_ELSEWHERE, 0, {"origins": ("https://example.org",)}),
     ],
-    ids=["usual", "unusual", "together", "from proxies", "beside proxies", "where there are other origins"],
+    ids=[
+        "usual",
+        "unusual",
+        "together",
+        "from proxies",
+        "from other proxies",
+        "at a rate",
+        "where there are other origins",
+    ],
 )
 def test_both_ways_answer_the_same(
     requests: list[bytes], share: float, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -136,7 +136,8 @@ class LimitedProtocol(HttpToolsProtocol):
         found, headers = self._short_way()
         if found is not None:
             keep_alive = self.parser.should_keep_alive()
-            self.cycle = Exchange(self, found, headers, keep_alive=keep_alive)  # type: ignore[assignment]  # as good as one
+            client = self._limits.lane.client_of(self.client, self.headers)
+            self.cycle = Exchange(self, found, headers, client, keep_alive=keep_alive)  # type: ignore[assignment]  # like one
             return
         url, given, expects = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()

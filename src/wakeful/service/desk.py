@@ -23,7 +23,7 @@ from wakeful.service.decision_rules import MOST_EXPIRED
 from wakeful.service.engine import Engine
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Look, LookAll, Record, Request
-from wakeful.service.store import Trip
+from wakeful.service.store import StoreError, Trip
 from wakeful.service.stores import open_store
 
 log = logging.getLogger("wakeful.service")
@@ -157,13 +157,14 @@ class Desk:
 
     def _exchange(self, items: list[Item], batch: Batch, trips: Iterator[Trip]) -> None:
         """Go on with a batch on a store elsewhere until it waits; the loop does other things meanwhile."""
-        for trip in trips:
-            if not trip.advance():
-                go_on = self._under_way = partial(self._arrived, trip, partial(self._exchange, items, batch, trips))
-                self._loop.add_reader(trip.fileno, go_on)
-                if not trip.is_sent:
-                    self._loop.add_writer(trip.fileno, go_on)
-                return
+        try:
+            for trip in trips:
+                if not trip.advance():
+                    self._watch(trip, partial(self._exchange, items, batch, trips))
+                    return
+        except Exception as problem:  # whatever it is, those who wait hear of it, and others are served
+            log.exception("a batch failed")
+            self._under_way, batch.is_done, batch.failed_by = None, False, StoreError(str(problem))
         if self.engine.is_short(batch):
             self._give(items, self.engine.finish(batch), partial(self._turn, TURNS))
         else:
@@ -185,6 +186,13 @@ class Desk:
         self._queue.extendleft(reversed(others))
         items += joining
         return [request for request, _ in joining]
+
+    def _watch(self, trip: Trip, then: Callable[[], None]) -> None:
+        """Go on when there is something to read, or to write as long as not everything has been sent."""
+        self._under_way = partial(self._arrived, trip, then)
+        self._loop.add_reader(trip.fileno, self._under_way)
+        if not trip.is_sent:
+            self._loop.add_writer(trip.fileno, self._under_way)
 
     def _arrived(self, trip: Trip, then: Callable[[], None]) -> None:
         """Read what has come back, and go on once that is all."""

@@ -248,10 +248,15 @@ def test_a_trip_is_looked_after_even_if_the_loop_forgets_to_watch_it(
     monkeypatch.setattr(desk_module, "SECONDS_PER_SWEEP", 0.05)
 
     async def run() -> bool:
-        desk = await Desk.open(new_postgres())
+        url = new_postgres()
+        desk = await Desk.open(url)
         await desk.ask(MAKE)
+        somebody = Locked(url)  # so that there is something to wait for
         monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", lambda *_: None)
-        is_new = (await desk.ask(DECIDE))[1]
+        asked = asyncio.ensure_future(desk.ask(DECIDE))
+        await asyncio.sleep(0.2)
+        somebody.end()
+        is_new = (await asked)[1]
         await desk.close()
         return bool(is_new)
 

@@ -114,7 +114,7 @@ def test_all_ways_to_say_the_same_choose_the_same() -> None:
         ({"size": 1}, "size must be a number of arms, from 2 to 5, got 1"),
         ({"size": 6}, "size must be a number of arms, from 2 to 5, got 6"),
         ({"groups": dict.fromkeys(NAMES, "x")}, "awake must be arms of which 2 different groups can be chosen"),
-        ({"groups": {"a": 1}}, "groups must be with a group for every arm that is awake, got 'b'"),
+        ({"groups": {"a": 1}}, "groups must be given for every arm that is awake, got none for 'b'"),
         ({"groups": {"q": 1}}, "groups must be among the arms .*, got 'q'"),
         ({"pairs": []}, "pairs must be at least one"),
         ({"pairs": np.zeros((5, 5), bool)}, "pairs must be at least one"),

@@ -46,7 +46,7 @@ def test_a_token_may_do_what_its_scopes_say(client: httpx.Client) -> None:
     error_of(client.get(path, headers=bearer(DECIDES)), 403, "forbidden")
     error_of(client.put("/v1/bandits/x", json={"arms": ["a"]}, headers=bearer(DECIDES)), 403, "forbidden")
     problem = error_of(client.post("/v1/bandits/drinks/decisions", json={}, headers=bearer(READS)), 403, "forbidden")
-    assert problem["message"] == "scopes of the token must be with 'decide', got ['read']"
+    assert problem["message"] == "token must be one with the scope 'decide', got one with 'read'"
     assert client.get(path, headers=bearer(READS)).status_code == 200
 
 

@@ -114,7 +114,7 @@ class AllowedPairs:
             self._arms.of("groups", name)
         for name in names:
             if name not in groups:
-                raise ValueError(must_be("groups", "with a group for every arm that is awake", name))
+                raise ValueError(f"groups must be given for every arm that is awake, got none for {name!r}")
         labels = tuple([groups[name] for name in names])
         for label in labels:
             if label != label:  # not a number, say  # noqa: PLR0124

@@ -119,7 +119,8 @@ def _check_token(bearer: Token | None, needed: Iterable[str]) -> None:
         raise Refused("unauthorized", "Authorization must be 'Bearer' and a token that is known", "Authorization")
     for scope in needed:
         if scope not in bearer.scopes:
-            sentence = must_be("scopes of the token", f"with {scope!r}", sorted(bearer.scopes))
+            has = ", ".join(map(repr, sorted(bearer.scopes)))
+            sentence = f"token must be one with the scope {scope!r}, got one with {has}"
             raise Refused("forbidden", sentence, "Authorization")
 
 

@@ -496,10 +496,10 @@ def test_a_file_of_battles_can_be_saved_again(tmp_path: Path) -> None:
 
 
 def test_what_is_no_dueling_policy_is_refused() -> None:
-    for value, words in ((wk.SIExp3(), "a DuelingPolicy"), (wk.Sparring, "an instance"), (7, "a DuelingPolicy")):
+    for value, words in ((wk.SIExp3(), "a policy for duels"), (wk.Sparring, "an instance"), (7, "a policy for duels")):
         with pytest.raises(TypeError, match=f"policy must be {words}"):
             wk.DuelingBandit(value, 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="policy must be a Policy"):
+    with pytest.raises(TypeError, match="policy must be a policy for bandits"):
         wk.Sparring(wk.Sparring())  # type: ignore[arg-type]
 
 

@@ -192,7 +192,7 @@ def test_what_is_no_dueling_policy_is_refused_at_once() -> None:
     for value, words in (
         (broken.Sound, "not the class itself"),
         (broken.Even(), "a frozen dataclass"),
-        (wk.SIExp3(), "a DuelingPolicy"),
+        (wk.SIExp3(), "a policy for duels"),
     ):
         with pytest.raises(TypeError, match=f"policy must be .*{words}"):
             check_dueling_policy(value)  # type: ignore[arg-type]

@@ -168,7 +168,7 @@ def test_what_is_no_policy_is_refused_at_once() -> None:
     for value, words in (
         (broken.Sound, "not the class itself"),
         (broken.Even(), "a frozen dataclass"),
-        (7, "a Policy"),
+        (7, "a policy for bandits"),
     ):
         with pytest.raises(TypeError, match=f"policy must be .*{words}"):
             check_policy(value)  # type: ignore[arg-type]

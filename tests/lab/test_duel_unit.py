@@ -171,9 +171,9 @@ def test_sparring_is_linear_on_the_path() -> None:
 
 
 def test_bandits_and_duels_do_not_mix() -> None:
-    with pytest.raises(TypeError, match="policy must be a DuelingPolicy"):
+    with pytest.raises(TypeError, match="policy must be a policy for duels"):
         wk.simulate(wk.SIExp3(), UtilityDuels(4), 10)
-    with pytest.raises(TypeError, match="policy must be a Policy"):
+    with pytest.raises(TypeError, match="policy must be a policy for bandits"):
         wk.simulate(PAPER, wk.worlds.Dependent(), 10)
     with pytest.raises(ValueError, match="regrets must be one of 'dueling'"):
         wk.simulate(PAPER, UtilityDuels(4), 10, regrets=["policy"])
@@ -274,6 +274,6 @@ def test_the_command_line_simulates_duels(capsys: pytest.CaptureFixture[str], tm
     assert "dueling regret after 200 rounds of UtilityDuels" in capsys.readouterr().out
     assert plot.exists()
     assert main([*words, "--policy", "si-exp3"]) == 2
-    assert "policy must be a DuelingPolicy" in capsys.readouterr().err
+    assert "policy must be a policy for duels" in capsys.readouterr().err
     assert main([*words, "--policy", "sparing"]) == 2
     assert "did you mean 'Sparring'" in capsys.readouterr().err

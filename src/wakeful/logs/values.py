@@ -89,8 +89,10 @@ def awake_names(key: Any, strip: bool) -> tuple[str, ...]:
     if not all(map(is_name, key)):
         raise BadValueError(must_be("awake", "a list of names or whole numbers", shortened(key)))
     names = tuple(name_of(name, strip) for name in key)
-    if not names or "" in names:
+    if not any(names):
         raise BadValueError(must_be("awake", AWAKE_SET_RULE, shortened(SEPARATOR.join(names))))
+    if "" in names:
+        raise BadValueError(must_be("awake", "without empty names", shortened(list(names))))
     if len(set(names)) < len(names):
         raise BadValueError(must_be("awake", "without repeated arms", shortened(list(names))))
     return names

@@ -130,7 +130,9 @@ def test_without_probabilities_only_what_needs_none_is_offered() -> None:
     log = uniform_log(known=False)
     result = evaluate(log, {"UCB": UCB})
     assert (result.estimator, np.isnan(result[0].low)) == ("direct", True)
-    assert "biased: only as good as the mean losses of the arms in the log" in result[0].warning
+    biased = "biased: only as good as the mean losses of the arms in the log"
+    assert f"{biased}, as it has no probabilities" in result[0].warning
+    assert evaluate(uniform_log(), UCB, estimator="direct")[0].warning == biased
     with pytest.raises(ValueError, match="estimator must be 'direct' for a log without probabilities, unless logging="):
         evaluate(log, UCB, estimator="dr")
     with pytest.raises(ValueError, match="probabilities of the logged arms must be known, since SIExp3"):

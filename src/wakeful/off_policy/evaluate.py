@@ -24,7 +24,7 @@ NEVER = 0.01  # of the policy's choices that may go to arms which the log never 
 OFF = 0.1  # by how much the mean weight may differ from one, if it is also more than chance explains
 BY_CHANCE = 4.0  # standard errors that chance explains
 MOST_NAMED = 3  # arms in a warning
-BIASED = "biased: only as good as the mean losses of the arms in the log, as it has no probabilities"
+BIASED = "biased: only as good as the mean losses of the arms in the log"
 
 
 def evaluate(
@@ -123,20 +123,22 @@ class _Judged:
         """Return the estimate and what is to be said about it."""
         sums = self._sums
         low, high = sums.interval(estimator, interval, level)
-        warning = "; ".join(_warnings(sums, estimator, self._wanted, played, log.arms))
+        warning = "; ".join(_warnings(sums, estimator, self._wanted, played, log))
         value = sums.value(estimator)
         if estimator == "direct":
             return EvaluationRow(name, value, low, high, float("nan"), float("nan"), warning)
         return EvaluationRow(name, value, low, high, sums.effective, sums.largest, warning)
 
 
-def _warnings(sums: Sums, estimator: str, wanted: Floats, played: Floats, arms: tuple[str, ...]) -> list[str]:
+def _warnings(sums: Sums, estimator: str, wanted: Floats, played: Floats, log: Log) -> list[str]:
     """Return why the log cannot answer, or not well."""
-    found = [BIASED] if estimator == "direct" else []
+    found = []
+    if estimator == "direct":
+        found.append(BIASED if log.has_probabilities else f"{BIASED}, as it has no probabilities")
     absent = np.flatnonzero((played == 0) & (wanted > 0.0))
     share = float(wanted[absent].sum() / wanted.sum())
     if share > NEVER:
-        names = ", ".join(repr(arms[k]) for k in absent[np.argsort(-wanted[absent])][:MOST_NAMED])
+        names = ", ".join(repr(log.arms[k]) for k in absent[np.argsort(-wanted[absent])][:MOST_NAMED])
         more = f" and {absent.size - MOST_NAMED} more" if absent.size > MOST_NAMED else ""
         found.append(
             f"no overlap: in {100.0 * share:.0f} % of rounds it wants {names}{more}, which the log never plays"

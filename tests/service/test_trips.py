@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from wakeful.service import desk as desk_module
-from wakeful.service import postgres
+from wakeful.service import postgres_trips
 from wakeful.service.desk import Desk
 from wakeful.service.engine import Engine
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
@@ -53,8 +53,8 @@ def test_more_than_the_network_holds_at_once_arrives(new_postgres: Callable[[], 
 def test_more_than_a_trip_brings_is_read_in_the_thread(
     new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = postgres.PREPARED[b"wakeful_tails"].replace(f"LIMIT {postgres.MOST_FETCHED}", "LIMIT 3")
-    monkeypatch.setitem(postgres.PREPARED, b"wakeful_tails", few)
+    few = postgres_trips.PREPARED[b"wakeful_tails"].replace(f"LIMIT {postgres_trips.MOST_FETCHED}", "LIMIT 3")
+    monkeypatch.setitem(postgres_trips.PREPARED, b"wakeful_tails", few)
     url = new_postgres()
     first = Engine(open_store(url))
     first.run([MAKE])
@@ -125,7 +125,7 @@ class Locked:
 
     def __init__(self, url: str) -> None:
         self.connection = psycopg.connect(url)
-        self.connection.execute("SELECT pg_advisory_xact_lock(%s)", (postgres.key_of("shop"),))
+        self.connection.execute("SELECT pg_advisory_xact_lock(%s)", (postgres_trips.key_of("shop"),))
 
     def end_those_who_wait(self) -> int:
         """End the connections that wait for the lock."""

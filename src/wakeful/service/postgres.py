@@ -7,8 +7,7 @@ two trips (`fetch` and `push`); everything else takes one for each statement.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
-from hashlib import blake2b
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -16,21 +15,15 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 
 from wakeful.inputs import must_be
 from wakeful.service import migrations
-from wakeful.service.events import Decided, Dueled, Entry
-from wakeful.service.known import Known
+from wakeful.service.events import Entry
 from wakeful.service.migrations import statements
+from wakeful.service.postgres_trips import PREPARED, check_appended, check_pushed, columns, fetched_of, key_of
 from wakeful.service.sqlite import schema
-from wakeful.service.store import Fetched, Row, Store, StoreError, Wanted, read_event
+from wakeful.service.store import Row, Store, StoreError, Wanted
 from wakeful.service.trips import (
-    BIGINT,
-    BYTES,
-    TEXT,
     Statement,
     Trip,
-    array_of,
-    number,
     numbers,
-    rows,
     store_errors,
     texts,
 )
@@ -43,35 +36,6 @@ SETTINGS = (
     "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
 )
 READING = "-c default_transaction_read_only=on"
-MOST_FETCHED = 500  # events of a log that a trip brings; more are read with less haste
-PREPARED = {
-    b"wakeful_lock": "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
-    b"wakeful_tails": (
-        "SELECT b.id, b.name, b.head, b.hash, b.first, e.number, e.body, e.hash, d.body "
-        "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS l (name, id, head) JOIN bandit AS b ON b.name = l.name "
-        "LEFT JOIN LATERAL (SELECT number, about, body, hash FROM event WHERE bandit = l.id "
-        f"AND number > l.head ORDER BY number LIMIT {MOST_FETCHED}) AS e ON true "
-        "LEFT JOIN LATERAL (SELECT body FROM event WHERE bandit = l.id AND number = e.about LIMIT 1) AS d ON true "
-        "ORDER BY b.id, e.number"
-    ),
-    b"wakeful_known": (
-        "SELECT d.bandit, d.number, d.body, e.about, e.body FROM ("
-        "SELECT bandit, number, body FROM unnest($1::bigint[], $2::bigint[]) AS l (id, value) "
-        "CROSS JOIN LATERAL (SELECT * FROM event WHERE bandit = l.id AND number = l.value LIMIT 1) AS one UNION ALL "
-        "SELECT bandit, number, body FROM unnest($3::bigint[], $4::text[]) AS l (id, value) "
-        "CROSS JOIN LATERAL (SELECT * FROM event WHERE bandit = l.id AND own_id = l.value LIMIT 1) AS one) AS d "
-        "LEFT JOIN LATERAL (SELECT about, body FROM event WHERE bandit = d.bandit AND about IN (d.number, -d.number) "
-        "LIMIT 2) AS e ON true"
-    ),
-    b"wakeful_push": (  # nothing is added to a log that does not end as it should
-        "WITH moved AS (UPDATE bandit SET head = l.head, hash = l.hash "
-        "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[]) AS l (id, before, head, hash) "
-        "WHERE bandit.id = l.id AND bandit.head = l.before RETURNING bandit.id) "
-        "INSERT INTO event (bandit, number, own_id, about, body, hash) SELECT e.* "
-        "FROM unnest($5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::bytea[], $10::bytea[]) "
-        "AS e (bandit, number, own_id, about, body, hash) WHERE e.bandit IN (SELECT id FROM moved)"
-    ),
-}
 
 
 class PostgresStore(Store):
@@ -149,17 +113,17 @@ class PostgresStore(Store):
         by_number = [(one.row_id, value) for one in wanted for value in one.numbers]
         by_own_id = [(one.row_id, value) for one in wanted for value in one.own_ids]
         if by_number or by_own_id:
-            columns = [numbers([id for id, _ in by_number]), numbers([value for _, value in by_number])]
-            columns += [numbers([id for id, _ in by_own_id]), texts([value for _, value in by_own_id])]
-            sent.append((b"wakeful_known", columns))
-        return self._trip(sent, _fetched)
+            listed = [numbers([id for id, _ in by_number]), numbers([value for _, value in by_number])]
+            listed += [numbers([id for id, _ in by_own_id]), texts([value for _, value in by_own_id])]
+            sent.append((b"wakeful_known", listed))
+        return self._trip(sent, fetched_of)
 
     def push(self, added: Sequence[tuple[Row, Sequence[Entry]]]) -> Trip:
         """Append events to the logs that `fetch` has locked, and commit."""
         logs = [(row, entries) for row, entries in added if entries]
-        sent: list[Statement] = [(b"wakeful_push", _columns(logs))] if logs else []
+        sent: list[Statement] = [(b"wakeful_push", columns(logs))] if logs else []
         count = sum(len(entries) for _, entries in logs)
-        return self._trip([*sent, (b"COMMIT", None)], partial(_check_pushed, count))
+        return self._trip([*sent, (b"COMMIT", None)], partial(check_pushed, count))
 
     def lock(self, names: Iterable[str]) -> dict[str, Row]:
         """Return these bandits, locked until the transaction ends; always in the same order, so that nobody waits."""
@@ -169,7 +133,7 @@ class PostgresStore(Store):
 
     def append(self, row: Row, entries: Sequence[Entry]) -> None:
         """Append events to a log."""
-        trip = self._trip([(b"wakeful_push", _columns([(row, entries)]))], partial(_check_appended, len(entries)))
+        trip = self._trip([(b"wakeful_push", columns([(row, entries)]))], partial(check_appended, len(entries)))
         trip.wait()
         trip.result()
 
@@ -246,79 +210,6 @@ class PostgresStore(Store):
             self._watched = -1
 
 
-@lru_cache(1024)
-def key_of(name: str) -> int:
-    """Return the number of the lock of a bandit."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=8, person=b"wakeful").digest(), "big", signed=True)
-
-
 def _marked(sql: str) -> str:
     """Return a statement with the marks for values that psycopg wants."""
     return sql.replace("%", "%%").replace("?", "%s")
-
-
-def _columns(logs: Sequence[tuple[Row, Sequence[Entry]]]) -> list[bytes]:
-    """Return the values of the statement that appends."""
-    ends = [(row, entries[-1]) for row, entries in logs]
-    events = [(row.id, item) for row, entries in logs for item in entries]
-    about = [item.about for _, item in events]
-    own_ids = [item.own_id for _, item in events]
-    return [
-        numbers([row.id for row, _ in ends]),
-        numbers([row.head for row, _ in ends]),
-        numbers([last.number for _, last in ends]),
-        array_of(BYTES, [last.hash for _, last in ends]),
-        numbers([id for id, _ in events]),
-        numbers([item.number for _, item in events]),
-        array_of(TEXT, [None if value is None else value.encode() for value in own_ids]),
-        array_of(BIGINT, [None if value is None else value.to_bytes(8, "big", signed=True) for value in about]),
-        array_of(BYTES, [item.body for _, item in events]),
-        array_of(BYTES, [item.hash for _, item in events]),
-    ]
-
-
-def _check_pushed(count: int, found: list[Any]) -> None:
-    """Check that all events were appended and committed."""
-    if found[-1].command_status != b"COMMIT":
-        raise StoreError("the transaction was not committed")
-    if count:
-        _check_appended(count, found)
-
-
-def _check_appended(count: int, found: list[Any]) -> None:
-    """Check that all events were appended."""
-    if found[0].command_tuples != count:
-        raise StoreError("a log is not the one that was read before")
-
-
-def _fetched(found: list[Any]) -> Fetched:
-    """Return what a trip that locks and reads has brought."""
-    fetched, known = Fetched({}, {}, {}), found[3:]
-    for id, name, head, digest, first, place, body, event_digest, about in rows(found[2]):
-        row_id = number(id)
-        if row_id not in fetched.rows:
-            fetched.rows[row_id] = Row(row_id, name.decode(), number(head), digest, number(first))
-        if place is not None:
-            at = number(place)
-            choice: Any = None if about is None else read_event(at, about)
-            item = Entry(at, read_event(at, body), body, event_digest)
-            fetched.tails.setdefault(row_id, []).append((item, choice))
-    return fetched._replace(known=_known(known[0])) if known else fetched
-
-
-def _known(found: Any) -> dict[int, list[Known]]:
-    """Return the decisions of a result, each of whose rows has one event about it or none, by id of the bandit."""
-    ends: dict[tuple[int, int], dict[int, Any]] = {}
-    bodies: dict[tuple[int, int], bytes] = {}
-    for id, place, body, about, end in rows(found):
-        key = number(id), number(place)
-        bodies[key] = body
-        if about is not None:
-            ends.setdefault(key, {})[number(about)] = read_event(key[1], end)
-    known: dict[int, list[Known]] = {}
-    for (id, place), body in bodies.items():
-        choice = read_event(place, body)
-        if isinstance(choice, Decided | Dueled):
-            of_it = ends.get((id, place), {})
-            known.setdefault(id, []).append(Known(place, choice, of_it.get(place), late=-place in of_it))
-    return known

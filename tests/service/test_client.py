@@ -274,7 +274,7 @@ def test_tokens_decide_what_is_allowed_and_are_never_shown(service: Served) -> N
         nobody.bandit("secrets", ARMS)
     assert (caught.value.status, caught.value.code) == (401, "unauthorized")
     with wk.Client(address_of(service), token=NARROW) as narrow:
-        with pytest.raises(Denied, match="with 'admin'") as denied:
+        with pytest.raises(Denied, match="with the scope 'admin'") as denied:
             narrow.bandit("secrets", ARMS)
         assert denied.value.status == 403
         for shown in (repr(narrow), repr(narrow.bandit("secrets")), str(denied.value), repr(denied.value)):

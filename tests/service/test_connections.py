@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from raw_http import answers, connection, until_closed
 from serving import PATIENCE, new_bandit, served
+from wakeful.service.connections import LimitedProtocol, Limits
 
 HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 WHOLE = HEAD + b"content-length: 2\r\n\r\n{}"
@@ -134,6 +136,59 @@ def test_a_connection_without_requests_is_closed_after_a_while(tmp_path: Path) -
                 started = time.monotonic()
                 assert until_closed(quiet) == b""
                 assert 0.2 < time.monotonic() - started < 30
+
+
+class Unread:
+    """A transport whose client reads nothing."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def get_write_buffer_size(self) -> int:
+        """Return how much was not read."""
+        return 100
+
+    def close(self) -> None:
+        """Wait until all is read, and close then."""
+        self.done.append("close")
+
+    def abort(self) -> None:
+        """Close at once."""
+        self.done.append("abort")
+
+
+def test_an_idle_connection_whose_answer_nobody_reads_is_closed_all_the_same() -> None:
+    found: Any = LimitedProtocol.__new__(LimitedProtocol)
+    found._limits, found.transport = Limits(1, 3.0, None), Unread()  # type: ignore[arg-type]  # it is not asked
+    found._refused, found._since, found._idle, found.timeout_keep_alive = False, None, 10.0, 1
+    found._unread, found._unread_since = 0, 0.0
+    for now in (10.5, 11.5, 12.5, 13.2, 14.0):
+        found.check(now)
+    assert found.transport.done == ["close", "abort"]
+
+
+def test_a_request_that_begins_before_the_last_answer_may_take_long(tmp_path: Path) -> None:
+    with served(tmp_path, keep_alive=1, read_timeout=20.0) as address:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            new_bandit(client)
+        with connection(address) as slow:
+            slow.sendall(WHOLE + WHOLE[:50])
+            assert len(answers(slow, 1)) == 1
+            time.sleep(3.0)
+            slow.sendall(WHOLE[50:])
+            assert len(answers(slow, 1)) == 1
+
+
+def test_a_connection_whose_request_was_answered_before_it_had_arrived_is_closed_after_a_while(tmp_path: Path) -> None:
+    with served(tmp_path, keep_alive=1, read_timeout=20.0) as address, connection(address) as early:
+        early.sendall(HEAD.replace(b"json", b"text") + b"content-length: 9\r\n\r\n123")
+        assert answers(early, 1)[0].startswith(b"HTTP/1.1 415 ")
+        time.sleep(2.0)
+        early.sendall(b"456789")
+        started = time.monotonic()
+        early.settimeout(10.0)
+        assert until_closed(early) == b""
+        assert time.monotonic() - started > 0.5
 
 
 def test_more_connections_than_allowed_are_told_so_and_others_are_served(tmp_path: Path) -> None:

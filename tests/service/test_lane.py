@@ -98,6 +98,12 @@ REFUSED = [
     post(FEEDBACK % "d4", {}),
     post(FEEDBACK % "d4", {"winner": "tea"}),
 ]
+EARLY = [  # answered before the body has arrived
+    post(DECIDE, {}, "Content-Type: text/plain")[:-1],
+    post(DECIDE, {}, "Authorization: Bearer wrong")[:-2],
+    post("/v1/bandits/%FF/decisions", {})[:-1],
+    post(FEEDBACK % "d4", {}, "Content-Encoding: gzip")[:-1],
+]
 UNUSUAL = [  # these take the ordinary way
     post(DECIDE + "?", {}),
     post(DECIDE + "?x=1", {}),
@@ -184,7 +190,7 @@ def both(folder: Path, requests: list[bytes], patch: pytest.MonkeyPatch, **setti
 @pytest.mark.parametrize(
     ("requests", "share", "settings"),
     [
-        (DONE + REFUSED + CLOSING + FROM_ELSEWHERE, 1, {}),
+        (DONE + REFUSED + EARLY + CLOSING + FROM_ELSEWHERE, 1, {}),
         (UNUSUAL, 0, {}),
         (TOGETHER, 0.3, {}),
         (DONE + FROM_ELSEWHERE, 1, {"proxies": ("127.0.0.1",)}),

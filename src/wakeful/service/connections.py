@@ -130,7 +130,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Send a request on its way: the short one, or uvicorn's."""
-        self._head = None
+        self._head = self._idle = None
         if len(self.url) >= MOST_HEAD:  # which parsers of paths refuse, or get wrong
             raise HttpParserError("path too long")
         found, headers = self._short_way()
@@ -177,9 +177,11 @@ class LimitedProtocol(HttpToolsProtocol):
         """Note that a request has arrived."""
         self._since = None
         if isinstance(self.cycle, Exchange):
-            self.cycle.begin(self._limits.lane.desk)
+            self.cycle.hand_in(self._limits.lane.desk)
         else:
             super().on_message_complete()
+        if self.cycle.response_complete:  # it was answered before all of it had arrived
+            self._idle = self.loop.time()
 
     def on_response_complete(self) -> None:
         """Go on with the next request; if there is none yet, note since when: uvicorn would start a timer each time."""
@@ -188,7 +190,8 @@ class LimitedProtocol(HttpToolsProtocol):
         else:
             self.server_state.total_requests += 1
             self.flow.resume_reading()
-            self._idle = self.loop.time()
+            if self._since is None:  # else one is arriving
+                self._idle = self.loop.time()
 
     @property
     def can_send(self) -> bool:
@@ -208,8 +211,8 @@ class LimitedProtocol(HttpToolsProtocol):
             self._end_with(TOO_SLOW)
             return
         if self._idle is not None and now - self._idle > self.timeout_keep_alive:
+            self._idle = None  # from now on it is enough that what was sent is being read
             self.transport.close()
-            return
         unread = self.transport.get_write_buffer_size()
         if not unread or unread != self._unread:
             self._unread, self._unread_since = unread, now

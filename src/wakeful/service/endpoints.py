@@ -89,10 +89,14 @@ class Endpoint:
             self._access.check(headers, client, self.operation.scopes)
         return [name_in_path(field, name) for field, name in zip(self._fields, names, strict=True)]
 
-    def asked(self, headers: dict[bytes, bytes], client: Any, names: Sequence[str], content: bytes) -> Any:
-        """Return what the desk is asked for by a request of a `Direct` operation, after the same checks."""
+    def path_of(self, headers: Mapping[bytes, bytes], client: Any, names: Sequence[str]) -> list[str]:
+        """Return the names in the path of a request of a `Direct` operation, after all checks but those of its body."""
         path = self._path(headers, client, names)
         check_head(headers, self._settings.max_body)
+        return path
+
+    def asked(self, path: list[str], headers: Mapping[bytes, bytes], content: bytes) -> Any:
+        """Return what the desk is asked for by such a request, or refuse its body."""
         body = self._body(content)  # type: ignore[misc]  # such operations have one
         return self.operation.direct.ask(Call(path, None, body, headers))  # type: ignore[union-attr]
 

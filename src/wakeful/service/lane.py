@@ -113,21 +113,33 @@ class Exchange:
         self, connection: Any, found: Found, headers: dict[bytes, bytes], client: Any, *, keep_alive: bool
     ) -> None:
         self._connection, self._headers, self._client, self.keep_alive = connection, headers, client, keep_alive
-        self._endpoint, self._names = found
+        self._endpoint, names = found
+        self._names: list[str] = []  # in its path, once they are checked
         self._path, self._started = connection.url, perf_counter()
         self.body = b""
         self.more_body = True
         self.disconnected = self.response_started = self.response_complete = False
+        self._begin(names)
 
-    def begin(self, desk: Any) -> None:
-        """Hand in the request, which is complete."""
-        self.more_body = False
-        connection = self._connection
+    def _begin(self, names: tuple[str, ...]) -> None:
+        """Check all but the body, which may not have arrived; what is wrong is answered without it."""
         try:
-            request = self._endpoint.asked(self._headers, self._client, self._names, self.body)
-            desk.hand_in(request, self)
-        except Exception as problem:  # answered in the next turn of the loop, as all others are
-            connection.loop.call_soon(self.set_result, problem)
+            self._names = self._endpoint.path_of(self._headers, self._client, names)
+        except Exception as problem:
+            self._refuse(problem)
+
+    def hand_in(self, desk: Any) -> None:
+        """Hand in the request, which is complete, unless it was refused."""
+        self.more_body = False
+        if self._names:
+            try:
+                desk.hand_in(self._endpoint.asked(self._names, self._headers, self.body), self)
+            except Exception as problem:
+                self._refuse(problem)
+
+    def _refuse(self, problem: Exception) -> None:
+        """Answer in the next turn of the loop, as the ordinary way does: now a parser may be at work."""
+        self._connection.loop.call_soon(self.set_result, problem)
 
     def done(self) -> bool:
         """Whether it is answered."""

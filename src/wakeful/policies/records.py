@@ -217,8 +217,16 @@ def add_loss(state: Records, awake: Ints, arm: int, loss: float) -> None:
             state.own_counts[r, row, arm] += step
             state.own_losses[r, row, arm] += step * loss
         if step > LARGEST_SCALE:
-            state.counts[r] /= step
-            state.losses[r] /= step
-            state.own_counts[r] /= step
-            state.own_losses[r] /= step
+            _divide(state.counts[r], step)
+            _divide(state.losses[r], step)
+            for own in range(len(state.sets)):
+                _divide(state.own_counts[r, own], step)
+                _divide(state.own_losses[r, own], step)
             state.scale[r] = 1.0
+
+
+@kernel
+def _divide(values: Floats, by: float) -> None:
+    """Divide all values, in place: a loop, as `/=` of whole arrays would take three times as long to compile."""
+    for n in range(values.size):
+        values[n] /= by

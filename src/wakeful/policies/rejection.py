@@ -70,7 +70,8 @@ def _replay(
         here = indices(awake[t])
         law(parameters, state, here, p)
         if not is_drawable(p, here):
-            wanted[:] = p
+            for k in range(p.size):  # as in `spectate`
+                wanted[k] = p[k]
             return t
         arm, coin = draw(p, here, uniforms[t])
         if arm == arms[t] and kept[t]:

@@ -130,7 +130,8 @@ def _fold(
         here = found[:n]
         law(parameters, state, here, p)
         if not is_drawable(p, here):
-            wanted[:] = p
+            for k in range(n_arms):  # a loop: an assignment of whole arrays would take longer to compile
+                wanted[k] = p[k]
             return t
         arm = arms[t]
         own[t] = p[arm]

@@ -108,6 +108,8 @@ UNUSUAL = [  # these take the ordinary way
     post(DECIDE + "?", {}),
     post(DECIDE + "?x=1", {}),
     post(DECIDE + "#x", {}),
+    post(DECIDE + "/d4?x/feedback", {"loss": 0.5}),
+    post("/v1/bandits/drinks?x/decisions", {}),
     post(DECIDE + "/", {}),
     post(f"/v1/bandits/{'n' * 70_000}/decisions", {}),
     post(DECIDE.replace("drinks", "é"), {}),

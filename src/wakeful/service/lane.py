@@ -46,7 +46,7 @@ class Lane:
 
     def find(self, path: bytes) -> Found | None:
         """Return who answers a POST to this path, if it is one of those that come most often."""
-        if path.startswith(b"/v1/bandits/"):
+        if path.startswith(b"/v1/bandits/") and b"?" not in path and b"#" not in path:
             parts = path.decode("latin-1").split("/")
             if len(parts) == 5 and parts[4] == "decisions":
                 return self._decide, (parts[3],)

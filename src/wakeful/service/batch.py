@@ -1,6 +1,6 @@
 """`Batch`: requests that are carried out together, and how far that has come."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,12 @@ class Batch:
     is_apart: bool = False  # whether each request gets a transaction of its own
     broken_by: Exception | None = None  # before the commit: each request gets a transaction of its own then
     failed_by: StoreError | None = None  # at the commit
+
+    def add(self, requests: Iterable[Request]) -> None:
+        """Let requests that may change something come along."""
+        self.requests += requests
+        self.writes = len(self.requests)
+        self.answers = [None] * self.writes
 
 
 def writes_of(requests: Sequence[Request]) -> list[tuple[int, Any]]:

@@ -13,13 +13,14 @@ from typing import Any
 from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.batch import Batch, writes_of
 from wakeful.service.decision_rules import overdue
+from wakeful.service.events import Entry
 from wakeful.service.known import Finder, number_of
 from wakeful.service.reader import Reader
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
 from wakeful.service.rules import carry_out
 from wakeful.service.shelf import EVENTS_PER_SNAPSHOT, Shelf
-from wakeful.service.store import Row, Store, StoreError, Trip, Wanted
+from wakeful.service.store import Fetched, Row, Store, StoreError, Trip, Wanted
 from wakeful.service.turn import Turn
 
 log = logging.getLogger("wakeful.service")
@@ -107,27 +108,15 @@ class Engine:
             batch: what is carried out
             join: returns further requests once the bandits of these names are locked, for which nothing is looked up
         """
-        batch.names = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # these have one
-        if len(self._lately) <= MOST_LATELY:
-            batch.names |= self._lately & set(self.ledgers)
         try:
-            asked = self._asked(batch.requests)
-            ledgers = self.ledgers
-            wanted = [Wanted(self.shelf.ids[n], n, ledgers[n].head, *asked.get(n, ((), ()))) for n in batch.names]
-            trip = self.store.fetch(wanted)
+            trip = self.store.fetch(self._wanted(batch))
             yield trip
             fetched = trip.result()
-            if not self.shelf.follow(batch.names, fetched):
-                batch.is_halfway, batch.writes = True, len(batch.requests)
+            batch.is_halfway = not self.shelf.follow(batch.names, fetched)
+            if batch.is_halfway:
                 return
-            batch.requests += join(batch.names)
-            self._lately = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # so have these
-            batch.writes = len(batch.requests)
-            batch.answers = [None] * batch.writes
-            rows = {row.name: row for row in fetched.rows.values()}
-            finders = {name: Finder(fetched.known.get(row.id, ()), row.first) for name, row in rows.items()}
-            self._decide(batch, list(enumerate(batch.requests)), rows, finders, self.clock())
-            trip = self.store.push([(rows[name], entries) for name, entries in batch.added.items()])
+            batch.add(join(batch.names))
+            trip = self.store.push(self._decided(batch, fetched))
             yield trip
             trip.result()
             batch.is_done = True
@@ -135,6 +124,23 @@ class Engine:
             batch.failed_by = problem
         except Exception as problem:
             batch.broken_by = problem
+
+    def _wanted(self, batch: Batch) -> list[Wanted]:
+        """Return what usual requests have to know of their bandits, and of those for which more may come meanwhile."""
+        asked = self._asked(batch.requests)
+        batch.names, batch.writes = set(asked), len(batch.requests)
+        if len(self._lately) <= MOST_LATELY:
+            batch.names |= self._lately & set(self.ledgers)
+        ids, ledgers = self.shelf.ids, self.ledgers
+        return [Wanted(ids[name], name, ledgers[name].head, *asked.get(name, ((), ()))) for name in batch.names]
+
+    def _decided(self, batch: Batch, fetched: Fetched) -> list[tuple[Row, list[Entry]]]:
+        """Carry out usual requests with what was fetched for them; return what is to be appended to each log."""
+        rows = {row.name: row for row in fetched.rows.values()}
+        finders = {name: Finder(fetched.known.get(row.id, ()), row.first) for name, row in rows.items()}
+        self._decide(batch, writes_of(batch.requests), rows, finders, self.clock())
+        self._lately = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # these have one
+        return [(rows[name], entries) for name, entries in batch.added.items()]
 
     def conclude(self, batch: Batch) -> list[Any]:
         """Return the answers after an exchange, of which the store may have left the rest to do."""

@@ -277,3 +277,11 @@ def test_a_path_or_a_table_is_read_as_a_log(tmp_path: Path) -> None:
     Log(rows).write(tmp_path / "log.csv")
     values = [evaluate(given, UCB)[0].value for given in (Log(rows), rows, tmp_path / "log.csv")]
     assert len(set(values)) == 1
+
+
+def test_html_has_warnings_below_the_table_where_a_phone_has_room_for_them() -> None:
+    page = evaluate(uniform_log(rows=5), {"<UCB>": UCB}).to_html()
+    table, _, below = page.partition("</table>")
+    assert "too few rounds: 5" not in table
+    assert "<p>&lt;UCB&gt;: " in below
+    assert "too few rounds: 5.</p>" in below

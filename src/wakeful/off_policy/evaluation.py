@@ -132,8 +132,9 @@ class Evaluation:
         return self._table().to_markdown()
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return a page of HTML, and write it to `path` if that is given."""
-        return self._table().to_html(path)
+        """Return a page of HTML, with warnings below the table, and write it to `path` if that is given."""
+        notes = tuple(f"{row.policy}: {row.warning}." for row in self.rows if row.warning)
+        return Table(COLUMNS[:-1], [row[:-1] for row in self.rows], self.title, notes).to_html(path)
 
     def to_latex(self) -> str:
         """Return a table in LaTeX, with the rules of booktabs."""

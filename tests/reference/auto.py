@@ -22,7 +22,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return (0.0 if kappa == math.inf else -1.5) + (0.0 if rho == 1.0 else -6.0)
+        return (0.0 if kappa == math.inf else -1.5) + (0.0 if rho == 1.0 else -2.5)
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -60,7 +60,7 @@ class Auto:
         w = {}
         for k in S:
             x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
-            overdue = max(n.values()) / (n[k] + 100.0) * math.exp(-x)
+            overdue = max(n.values()) / min(len(S) * n[k], n[k] + 100.0) * math.exp(-x)
             w[k] = math.exp(-x - math.log(1.0 + greed * (len(S) + 2.0) * min(x, 2.0)) / (1.0 + overdue))
         return {k: w[k] / sum(w.values()) for k in S}
 

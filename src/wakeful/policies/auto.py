@@ -22,7 +22,7 @@ from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 GREED = 4.0  # how much less an arm is played with each nat against it, for every awake arm and two more
 GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
 BEND = 2.0  # nats against an arm beyond which more do not make it rarer still
-PATIENCE = 100.0  # observations beside which those of an arm are few: greed fades once another has many times as many
+PATIENCE = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -84,7 +84,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (53 %); all decisions count (99 %).
+    Losses do not depend on what is available (53 %); all decisions count (71 %).
     """
 
     max_sets: int = 256
@@ -204,7 +204,7 @@ def _sample(weight: float, greed: float, awake: Ints, n: Floats, mean: Floats, p
     total = 0.0
     for i in range(awake.size):
         x = n[i] * entropy(mean[i], best)
-        overdue = most / (n[i] + PATIENCE) * exp(-x)
+        overdue = most / min(awake.size * n[i], n[i] + PATIENCE) * exp(-x)
         n[i] = exp(-x - log(1.0 + greed * (awake.size + 2.0) * min(x, BEND)) / (1.0 + overdue))
         total += n[i]
     for i in range(awake.size):

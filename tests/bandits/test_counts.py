@@ -18,6 +18,8 @@ from wakeful.policies.counts import (
     CHOSEN,
     LIKELY,
     LOSS,
+    RARE,
+    RARE_LOSS,
     SQUARE,
     TIMES_AWAKE,
     UNIFORM,
@@ -39,13 +41,13 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Plain(wk.Policy):
-    """A policy in plain Python: the smaller the sum of losses of an arm, the more likely it is."""
+    """A policy in plain Python, which likes the first arms most, whatever they lose."""
 
     def start(self, n_arms: int) -> Sums:
         return Sums(np.zeros(n_arms))
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
-        weights = np.where(awake, np.exp(-2.0 * state.losses), 0.0)
+        weights = np.where(awake, 0.2 ** np.arange(awake.size) ** 1.5, 0.0)
         return np.asarray(weights / weights.sum())
 
     def update(self, state: Any, decision: wk.Decision, loss: float) -> None:
@@ -79,6 +81,7 @@ def expected(log: list[tuple[wk.Decision, float | None]]) -> Floats:
         counts[arm, [ANSWERED, LOSS, SQUARE]] += [1, loss, loss**2]
         weights = {k: 1 / (size * p[k]) if size * p[k] >= LIKELY else 0.0 for k in here}
         counts[arm, UNIFORM] += loss * weights[arm]
+        counts[arm, [RARE, RARE_LOSS]] += [1, loss] if weights[arm] == 0.0 else [0, 0]
         for k in here:
             counts[k, UNLIKELY] += 1 / size if weights[k] == 0.0 else 0.0
             counts[k, VARIANCE] += p[k] * (weights[k] - 1) ** 2
@@ -89,11 +92,12 @@ def expected(log: list[tuple[wk.Decision, float | None]]) -> Floats:
 
 @pytest.mark.parametrize("policy", [wk.SIExp3(eta=0.5), Plain()], ids=["compiled", "plain"])
 def test_counts_are_those_of_the_log(policy: wk.Policy) -> None:
-    bandit, log = lived(policy)
+    bandit, log = lived(policy, 300)
     counts, width = counts_of(bandit), WIDTH + (3 if policy.keeps_switch_gains else 0)
     assert counts.shape == (3, width)
     np.testing.assert_allclose(counts, expected(log)[:, :width], rtol=1e-12)
     assert counts[:, UNLIKELY].sum() > 0.0  # so that both kinds of arms were met
+    assert counts[:, RARE].sum() > 0.0
     assert pending(counts.T).sum() == sum(loss is None for _, loss in log)
 
 

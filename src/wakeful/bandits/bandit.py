@@ -23,6 +23,7 @@ from wakeful.policies.counts import (
     feedback_counted,
     grown_counts,
     start_counts,
+    with_rare,
 )
 from wakeful.policies.decision import Decision, new_decision
 from wakeful.policies.kernels import COIN, FINE
@@ -248,6 +249,7 @@ class Bandit(BanditHistory):
         """Return the state of these arrays, if it is one of the policy's; take the counts, if there are any."""
         saved, own = arrays.pop(COUNTED, None), by_arm(self._counts)
         if saved is not None:
+            saved = with_rare(saved, own.shape[1])
             if not is_like((saved,), (own,)) or not are_counts(by_arm(saved)):
                 raise ValueError(must_be("state", f"one whose {COUNTED} holds sums of feedback", saved))
             self._counts = by_arm(saved)

@@ -6,7 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeful.numerics.arrays import Floats
-from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, SQUARE, UNIFORM, UNLIKELY, VARIANCE, WIDTH
+from wakeful.policies.counts import (
+    ANSWERED,
+    CHOSEN,
+    LOSS,
+    RARE,
+    RARE_LOSS,
+    SQUARE,
+    UNIFORM,
+    UNLIKELY,
+    VARIANCE,
+    WIDTH,
+)
 from wakeful.policies.state_ranges import COUNTS, ESTIMATES, TOTALS, Range
 
 
@@ -19,6 +30,7 @@ class Interval(NamedTuple):
 
 
 NOTHING_KNOWN = Interval(math.nan, math.nan, math.nan)
+UNSEEN = 0.15  # by how much the mean loss of an arm may differ where it was unlikely, if nobody has looked there
 
 
 def are_counts(counts: Floats) -> bool:
@@ -27,7 +39,9 @@ def are_counts(counts: Floats) -> bool:
     return (
         COUNTS.holds(counts[: ANSWERED + 1])
         and TOTALS.holds(counts[LOSS:UNIFORM])
-        and ESTIMATES.holds(counts[UNIFORM:WIDTH])
+        and ESTIMATES.holds(counts[UNIFORM:RARE])
+        and COUNTS.holds(counts[RARE])
+        and TOTALS.holds(counts[RARE_LOSS])
         and squares.holds(counts[WIDTH:])
     )
 
@@ -62,8 +76,10 @@ class Gain(NamedTuple):
 def gain_over_uniform(counts: Floats, z: float) -> Gain:
     """Return the gain over uniform play, a round: `policies.counts` has the estimate.
 
-    The interval adds the spread of the weighted losses and, for arms that were unlikely, that of their means; and
-    `z^2 / 2n`, as Wilson's does: losses that were all the same so far are no proof that they always are.
+    Arms that were unlikely count with the mean of what they lost when they were chosen all the same, to which their
+    mean over all decisions is added as one loss. The interval adds the spread of the weighted losses and that of these
+    means; what the means may be wrong by, as they come from elsewhere in part; and `z^2 / 2n`, as Wilson's does: losses
+    that were all the same so far are no proof that they always are.
     """
     answered, losses, squares = counts[ANSWERED], counts[LOSS], counts[SQUARE]
     n = float(answered.sum())
@@ -72,11 +88,14 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
     means = (losses + 0.5) / (answered + 1.0)  # one loss of a half is added, for arms of which nothing is known
     second = (squares + 0.5) / (answered + 1.0)
     errors = np.sqrt(np.maximum(second - means**2, 0.0) / (answered + 1.0))
-    unlikely = counts[UNLIKELY] / n
+    rare, unlikely = counts[RARE], counts[UNLIKELY] / n
+    means = (counts[RARE_LOSS] + means) / (rare + 1.0)
+    errors = np.sqrt(rare * means * (1.0 - means) + errors**2) / (rare + 1.0)
     uniform = float(counts[UNIFORM].sum()) / n + float(unlikely @ means)
     weighted = math.sqrt(float(counts[VARIANCE] @ second)) / n
     modelled = math.sqrt(float(unlikely**2 @ errors**2))
-    loss, reach = float(losses.sum()) / n, z * (weighted + modelled) + z * z / (2.0 * n)
+    unseen = float(unlikely @ (UNSEEN / (rare + 1.0)))
+    loss, reach = float(losses.sum()) / n, z * (weighted + modelled) + unseen + z * z / (2.0 * n)
     gain = uniform - loss
     return Gain(loss, uniform, Interval(gain, max(gain - reach, -1.0), min(gain + reach, 1.0)))
 

@@ -9,8 +9,9 @@ side by side in memory, so that the processor adds several numbers at once. File
 
 Uniform play would have lost, in a round with awake arms S, the mean of their losses. Its estimate, after arm k was
 drawn with probability p(k) and lost l, is `w(k) l` with `w(k) = 1 / (|S| p(k))` for arms that were likely enough,
-`|S| p(k) >= LIKELY`; the others, whose weights would be huge, have `w(k) = 0` and count with their mean loss (a
-"switch" estimator). So a policy that gives an arm probability zero is no exception. Given what came before, the
+`|S| p(k) >= LIKELY`; the others, whose weights would be huge, have `w(k) = 0` and count with their mean loss where they
+were as unlikely (a "switch" estimator). So a policy that gives an arm probability zero is no exception. Where an arm is
+unlikely it often loses more than elsewhere: these means have rows of their own. Given what came before, the
 estimated gain of the round, `(w(k) - 1) l`, has at most the variance `sum_k p(k) (w(k) - 1)^2 l(k)^2`.
 """
 
@@ -24,7 +25,8 @@ from wakeful.numerics.compile import kernel
 TIMES_AWAKE, CHOSEN, ANSWERED = range(3)  # rows: how often the arm was awake, was chosen, and had feedback
 LOSS, SQUARE, UNIFORM = range(3, 6)  # sums of l, l^2 and w(k) l when the arm was chosen
 UNLIKELY, VARIANCE = range(6, 8)  # sums, when it was awake, of 1 / |S| where it was unlikely, and of p(k) (w(k) - 1)^2
-WIDTH = 8
+RARE, RARE_LOSS = range(8, 10)  # how often an arm had feedback after it was chosen although unlikely, and those losses
+WIDTH = 10
 LIKELY = 0.1  # the share of 1 / |S| that a probability must have for a loss to be divided by it
 FEW = 0.25  # a smaller share of awake arms is counted one by one, a larger one together with those asleep
 NO_COUNTS: Floats = np.zeros((WIDTH, 0))  # for those who do not count
@@ -45,6 +47,13 @@ def grown_counts(counts: Floats, n_arms: int) -> Floats:
 def by_arm(counts: Floats) -> Floats:
     """Return counts as files have them, a row for each arm; of such counts, the ones that compiled code takes."""
     return np.ascontiguousarray(counts.T)
+
+
+def with_rare(saved: Floats, width: int) -> Floats:
+    """Return counts of a file that are `width` wide; those of files without the last two of WIDTH get zeros there."""
+    if isinstance(saved, np.ndarray) and saved.ndim == 2 and saved.shape[1] == width - (WIDTH - RARE):
+        return np.insert(saved, [RARE] * (WIDTH - RARE), 0.0, axis=1)
+    return saved
 
 
 def decision_counted(counts: Floats, mask: Mask, awake: Ints, arm: int) -> None:
@@ -73,6 +82,9 @@ def feedback_counted(counts: Floats, mask: Mask, awake: Ints, p: Floats, arm: in
     counts[SQUARE, arm] += loss * loss
     if p[arm] >= least:
         counts[UNIFORM, arm] += loss * share / p[arm]
+    else:
+        counts[RARE, arm] += 1.0
+        counts[RARE_LOSS, arm] += loss
     if counts.shape[0] > WIDTH and loss > 0.0:
         _add_switches(counts[WIDTH + arm], awake, p, arm, loss)
 

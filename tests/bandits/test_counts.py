@@ -47,7 +47,7 @@ class Plain(wk.Policy):
         return Sums(np.zeros(n_arms))
 
     def probabilities(self, state: Any, awake: Mask) -> Floats:
-        weights = np.where(awake, 0.2 ** np.arange(awake.size) ** 1.5, 0.0)
+        weights = np.where(awake, (1.0, 0.3, 0.04), 0.0)
         return np.asarray(weights / weights.sum())
 
     def update(self, state: Any, decision: wk.Decision, loss: float) -> None:

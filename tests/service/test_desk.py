@@ -163,3 +163,30 @@ def test_a_batch_that_fails_in_an_unforeseen_way_does_not_stop_the_service(
         return bool(is_new)
 
     assert asyncio.run(run())
+
+
+class Careless:
+    """Somebody who fails when the answer comes."""
+
+    @staticmethod
+    def done() -> bool:
+        return False
+
+    @staticmethod
+    def set_result(result: Any) -> None:
+        raise ZeroDivisionError(result)
+
+
+def test_one_who_fails_when_the_answer_comes_does_not_disturb_the_others(url: str) -> None:
+    async def run() -> tuple[int, int]:
+        desk = await Desk.open(url)
+        await desk.ask(MAKE)
+        desk.hand_in(Decide("shop", NewDecision()), Careless())
+        together = asyncio.ensure_future(desk.ask(Decide("shop", NewDecision())))
+        await asyncio.wait_for(together, 20)
+        await asyncio.wait_for(desk.ask(Decide("shop", NewDecision())), 20)
+        decisions = await desk.ask(Look("shop", lambda ledger, _: ledger.decisions))
+        await desk.close()
+        return int(decisions), sum(desk.batch_sizes)
+
+    assert asyncio.run(run()) == (3, 4)

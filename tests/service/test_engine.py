@@ -122,6 +122,14 @@ def test_an_id_of_the_services_own_form_is_refused(url: str) -> None:
         assert (refused.status, refused.field) == (422, "id")
 
 
+def test_an_id_that_no_decision_can_have_is_unknown_and_others_are_served(url: str) -> None:
+    with serving(url) as engine:
+        decided, refused = engine.run([Decide("shop", NewDecision()), Report("shop", "a\0b", Feedback(loss=0.5))])
+        assert decided[1]
+        assert refused.status == 404
+        assert engine.is_ready
+
+
 def test_feedback_is_counted_once(url: str) -> None:
     with serving(url) as engine:
         id = engine.run([Decide("shop", NewDecision())])[0][0].id

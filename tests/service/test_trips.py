@@ -1,6 +1,7 @@
 """Trips to PostgreSQL: what they carry arrives, who waits disturbs nobody; logs that do not follow are refused."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import psycopg
 import pytest
 
 from wakeful.service import desk as desk_module
-from wakeful.service import postgres_trips
+from wakeful.service import postgres_trips, trips
 from wakeful.service.desk import Desk
 from wakeful.service.engine import Engine
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
@@ -261,6 +262,63 @@ def test_a_trip_is_looked_after_even_if_the_loop_forgets_to_watch_it(
         return bool(is_new)
 
     assert asyncio.run(run())
+
+
+def test_a_store_that_says_nothing_is_given_up(
+    new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trips, "LONGEST_TRIP", 0.2)
+    monkeypatch.setattr(desk_module, "SECONDS_PER_SWEEP", 0.05)
+
+    async def run() -> tuple[int, bool, int]:
+        url = new_postgres()
+        desk = await Desk.open(url)
+        await desk.ask(MAKE)
+        somebody = Locked(url)  # as little comes back as from a machine that stands still
+        with pytest.raises(Refused) as refused:
+            await asyncio.wait_for(desk.ask(DECIDE), 10)
+        somebody.end()
+        is_new = (await desk.ask(DECIDE))[1]
+        head = desk.engine.ledgers["shop"].head
+        await desk.close()
+        return refused.value.status, bool(is_new), head
+
+    assert asyncio.run(run()) == (503, True, 2)
+
+
+def test_a_thread_gives_up_too(new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trips, "LONGEST_TRIP", 0.2)
+    url = new_postgres()
+    engine = Engine(open_store(url))
+    engine.run([MAKE])
+    somebody, began = Locked(url), time.monotonic()
+    assert engine.run([DECIDE])[0].status == 503
+    assert time.monotonic() - began < 10
+    somebody.end()
+    assert engine.run([DECIDE])[0][1]
+    engine.close()
+
+
+def test_a_connection_notices_that_the_other_machine_is_gone(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    stores = [PostgresStore(url), PostgresStore(f"{url}{'&' if '?' in url else '?'}keepalives_idle=77")]
+    given = [store._connection.info.get_parameters() for store in stores]
+    assert [one["keepalives_idle"] for one in given] == ["10", "77"]
+    assert [one["tcp_user_timeout"] for one in given] == ["30000"] * 2
+    for store in stores:
+        store.close()
+
+
+def test_a_look_at_the_store_locks_nothing(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    engine = Engine(open_store(url))
+    engine.run([MAKE, DECIDE])
+    engine.run([DECIDE])
+    somebody = Locked(url)
+    assert engine.sweep() == 0
+    assert engine.is_ready
+    somebody.end()
+    engine.close()
 
 
 def test_what_others_append_is_news_and_followed_once_they_are_quiet(new_postgres: Callable[[], str]) -> None:

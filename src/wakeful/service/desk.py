@@ -238,8 +238,11 @@ class Desk:
     def _give(self, items: list[Item], answers: list[Any], then: Callable[[], None]) -> None:
         """Give answers to those who still wait for them, and go on."""
         for (_, waiting), answer in zip(items, answers, strict=True):
-            if not waiting.done():
-                waiting.set_result(answer)
+            try:
+                if not waiting.done():
+                    waiting.set_result(answer)
+            except Exception:  # whatever it is, the others get their answers
+                log.exception("an answer could not be given")
         if any(not isinstance(request, Look | LookAll) for request, _ in items):
             self.changes += 1
             self.batch_sizes.append(len(items))

@@ -97,9 +97,8 @@ class Engine:
 
     def is_usual(self, requests: Sequence[Request]) -> bool:
         """Whether requests are decisions and feedback alone, of known bandits, on a store that takes trips."""
-        return self.store.takes_trips and all(
-            isinstance(request, Decide | Report) and request.bandit in self.ledgers for request in requests
-        )
+        are_usual = all(isinstance(request, Decide | Report) and request.bandit in self.ledgers for request in requests)
+        return bool(requests) and self.store.takes_trips and are_usual
 
     def exchange(self, batch: Batch, join: Callable[[set[str]], Iterable[Request]] = lambda _: ()) -> Iterator[Trip]:
         """Carry out and commit usual requests: yield the trips that are to be awaited one after the other.
@@ -283,10 +282,10 @@ class Engine:
                 continue
             if isinstance(request, Report):
                 number = number_of(request.decision)
-                if number is None:
-                    own_ids.append(request.decision)
-                else:
+                if number is not None:
                     numbers.append(number)
+                elif "\0" not in request.decision:  # no decision has such an id, and PostgreSQL takes no such text
+                    own_ids.append(request.decision)
             elif isinstance(request, Decide):
                 if request.body.id:
                     own_ids.append(request.body.id)

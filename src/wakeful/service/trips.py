@@ -5,6 +5,7 @@ that appends and commits. Values are written and read in PostgreSQL's binary for
 """
 
 import select
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from struct import Struct
@@ -17,6 +18,7 @@ from wakeful.service.store import StoreError
 
 BIGINT, TEXT, BYTES = 20, 25, 17  # numbers of types
 Statement = tuple[bytes, Sequence[bytes | None] | None]  # the name of a prepared one and its values; SQL without values
+LONGEST_TRIP = 30.0  # seconds: twice as long as a server lets anybody wait for a lock
 GOOD = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
 _number, _length, _array = Struct(">q"), Struct(">i"), Struct(">iiIii")
 
@@ -43,6 +45,7 @@ class Trip:
         self._found: list[Any] = []
         self._is_within = False  # the results of a statement
         self._problem: psycopg.Error | None = None
+        self._until = time.monotonic() + LONGEST_TRIP
         with store_errors():
             connection.enter_pipeline_mode()
             for name, values in statements:
@@ -62,12 +65,15 @@ class Trip:
             raise StoreError(found.error_message.decode("utf-8", "replace"))
 
     def advance(self) -> bool:
-        """Send and read what can be without waiting; return whether everything has come back."""
+        """Send and read what can be without waiting; return whether the trip is over: all came back, or it failed."""
         try:
-            return self._advance()
+            is_over = self._advance()
         except psycopg.Error as problem:
             self._problem = problem
             return True
+        if not is_over and time.monotonic() > self._until:
+            self._problem = psycopg.OperationalError(f"PostgreSQL has said nothing for {LONGEST_TRIP:g} s")
+        return is_over or self._problem is not None
 
     def _advance(self) -> bool:
         connection = self._connection
@@ -92,7 +98,7 @@ class Trip:
         while not self.advance():
             watch = select.poll()
             watch.register(self.fileno, select.POLLIN | (0 if self.is_sent else select.POLLOUT))
-            watch.poll()
+            watch.poll(1000 * max(self._until - time.monotonic(), 0.0) + 1)
 
     def result(self) -> Any:
         """Return the result of what has come back."""

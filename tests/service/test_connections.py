@@ -14,6 +14,7 @@ import pytest
 
 from raw_http import answers, connection, until_closed
 from serving import PATIENCE, new_bandit, served
+from wakeful.service import connections
 from wakeful.service.connections import LimitedProtocol, Limits
 
 HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
@@ -228,3 +229,19 @@ def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
                 received = until_closed(silent)
             assert received.count(b"HTTP/1.1 200 OK") < 40
         assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+
+
+def test_a_refused_client_that_never_reads_is_closed_although_many_linger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_LINGERING", 0)
+    with served(tmp_path, max_connections=1) as address:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
+        with connection(address) as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
+            time.sleep(2.0)  # more than the network holds
+            silent.sendall(b"no HTTP\r\n\r\n")
+            time.sleep(3.0)
+            assert httpx.get(f"{address}/health", timeout=60).status_code == 200

@@ -16,6 +16,7 @@ from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
 from wakeful.service.postgres import PostgresStore
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Configure, Create, Decide, Report
+from wakeful.service.store import StoreError
 from wakeful.service.stores import open_store
 from wakeful.service.trips import BYTES, Trip, array_of, number, numbers, rows, texts
 
@@ -307,6 +308,16 @@ def test_a_connection_notices_that_the_other_machine_is_gone(new_postgres: Calla
     assert [one["tcp_user_timeout"] for one in given] == ["30000"] * 2
     for store in stores:
         store.close()
+
+
+def test_a_commit_of_what_has_failed_is_none(new_postgres: Callable[[], str]) -> None:
+    store = PostgresStore(new_postgres())
+    store.begin(writes=True)
+    with pytest.raises(StoreError):
+        store.execute("SELECT 1 / 0")
+    with pytest.raises(StoreError, match="not committed"):
+        store.commit()
+    store.close()
 
 
 def test_a_look_at_the_store_locks_nothing(new_postgres: Callable[[], str]) -> None:

@@ -92,6 +92,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.write(answer)
         if limits.lingering >= MOST_LINGERING or not self.transport.can_write_eof():
             self.transport.close()
+            self.loop.call_later(LINGER, self.transport.abort)  # if the client has not read what came before, either
             return
         limits.lingering += 1
         self.transport.write_eof()

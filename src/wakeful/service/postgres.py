@@ -17,7 +17,15 @@ from wakeful.inputs import must_be
 from wakeful.service import migrations
 from wakeful.service.events import Entry
 from wakeful.service.migrations import statements
-from wakeful.service.postgres_trips import PREPARED, check_appended, check_pushed, columns, fetched_of, key_of
+from wakeful.service.postgres_trips import (
+    NOT_COMMITTED,
+    PREPARED,
+    check_appended,
+    check_pushed,
+    columns,
+    fetched_of,
+    key_of,
+)
 from wakeful.service.sqlite import schema
 from wakeful.service.store import Row, Store, StoreError, Wanted
 from wakeful.service.trips import (
@@ -194,10 +202,12 @@ class PostgresStore(Store):
     def commit(self) -> None:
         """Commit; whether it happened although it failed is seen after connecting again."""
         try:
-            self.execute("COMMIT")
-        except StoreError:
+            done = self._connection.execute("COMMIT").statusmessage
+        except psycopg.Error as problem:
             self._connection.close()
-            raise
+            raise StoreError(str(problem)) from problem
+        if done != "COMMIT":  # PostgreSQL rolls back what has failed, without a word
+            raise StoreError(NOT_COMMITTED)
 
     def rollback(self) -> None:
         """Roll back; a connection that a trip has left half way is of no use any more."""

@@ -11,6 +11,7 @@ from wakeful.service.store import Fetched, Row, StoreError, read_event
 from wakeful.service.trips import BIGINT, BYTES, TEXT, array_of, number, numbers, rows
 
 MOST_FETCHED = 500  # events of a log that a trip brings; more are read with less haste
+NOT_COMMITTED = "the transaction was not committed"
 PREPARED = {
     b"wakeful_lock": "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
     b"wakeful_tails": (
@@ -70,7 +71,7 @@ def columns(logs: Sequence[tuple[Row, Sequence[Entry]]]) -> list[bytes]:
 def check_pushed(count: int, found: list[Any]) -> None:
     """Check that all events were appended and committed."""
     if found[-1].command_status != b"COMMIT":
-        raise StoreError("the transaction was not committed")
+        raise StoreError(NOT_COMMITTED)
     if count:
         check_appended(count, found)
 

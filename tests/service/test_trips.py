@@ -10,12 +10,13 @@ import pytest
 
 from wakeful.service import desk as desk_module
 from wakeful.service import postgres_trips, trips
+from wakeful.service.batch import Batch
 from wakeful.service.desk import Desk
-from wakeful.service.engine import Engine
+from wakeful.service.engine import FEW_ARMS, Engine
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision
 from wakeful.service.postgres import PostgresStore
 from wakeful.service.refusals import Refused
-from wakeful.service.requests import Configure, Create, Decide, Report
+from wakeful.service.requests import Configure, Create, Decide, Report, Request
 from wakeful.service.store import StoreError
 from wakeful.service.stores import open_store
 from wakeful.service.trips import BYTES, Trip, array_of, number, numbers, rows, texts
@@ -318,6 +319,24 @@ def test_a_commit_of_what_has_failed_is_none(new_postgres: Callable[[], str]) ->
     with pytest.raises(StoreError, match="not committed"):
         store.commit()
     store.close()
+
+
+def test_bandits_that_take_long_do_not_join_batches_of_others(new_postgres: Callable[[], str]) -> None:
+    engine = Engine(open_store(new_postgres()))
+    many = NewBandit(arms=[f"{n}" for n in range(FEW_ARMS + 1)], policy="Uniform", seed=1)
+    engine.run([MAKE, Create("other", NewBandit(arms=ARMS, policy="Uniform", seed=1)), Create("many", many)])
+    engine.run([Decide("other", NewDecision()), Decide("many", NewDecision())])
+    locked, batch = list[set[str]](), Batch([DECIDE], [None])
+
+    def join(names: set[str]) -> list[Request]:
+        locked.append(names)
+        return []
+
+    for trip in engine.exchange(batch, join):
+        trip.wait()
+    assert engine.conclude(batch)[0][1]
+    assert locked == [{"shop", "other"}]
+    engine.close()
 
 
 def test_a_look_at_the_store_locks_nothing(new_postgres: Callable[[], str]) -> None:

@@ -43,7 +43,7 @@ class Engine:
     ) -> None:
         self.store, self.clock, self.shelf = store, clock, Shelf(store, snapshot)
         self.ledgers = self.shelf.ledgers
-        self._lately: set[str] = set()  # bandits of the last batch: requests for them may come while the next one waits
+        self._lately: set[str] = set()  # small bandits of the last batch: more requests may come while the next waits
         self.is_ready = True
         self.has_news = False  # whether a log had grown when they were swept last
         self.refresh()
@@ -138,7 +138,8 @@ class Engine:
         rows = {row.name: row for row in fetched.rows.values()}
         finders = {name: Finder(fetched.known.get(row.id, ()), row.first) for name, row in rows.items()}
         self._decide(batch, writes_of(batch.requests), rows, finders, self.clock())
-        self._lately = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # these have one
+        asked = {request.bandit for request in batch.requests}  # type: ignore[union-attr]  # these have one
+        self._lately = {name for name in asked if len(self.ledgers[name].names) <= FEW_ARMS}
         return [(rows[name], entries) for name, entries in batch.added.items()]
 
     def conclude(self, batch: Batch) -> list[Any]:

@@ -108,6 +108,23 @@ def test_events_of_others_that_do_not_follow_are_refused(new_postgres: Callable[
     second.close()
 
 
+def test_a_log_that_does_not_follow_keeps_nobody_else_from_being_served(url: str) -> None:
+    other = Decide("other", NewDecision())
+    engine = Engine(open_store(url))
+    engine.run([MAKE, Create("other", NewBandit(arms=ARMS, policy="SIExp3", seed=1)), DECIDE, other])
+    with engine.store.transaction(writes=True):
+        engine.store.execute("UPDATE bandit SET hash = ? WHERE name = 'shop'", (bytes(32),))
+    engine.store.close()
+    again = Engine(open_store(url))
+    for _ in range(2):
+        refused, made, more = again.run([DECIDE, other, other])
+        assert refused.status == 503
+        assert made[1]
+        assert more[1]
+    assert again.ledgers["other"].decisions == 5
+    again.store.close()
+
+
 def test_a_log_that_does_not_follow_is_not_opened(url: str) -> None:
     engine = Engine(open_store(url))
     engine.run([MAKE, *[DECIDE] * 3])

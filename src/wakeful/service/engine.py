@@ -20,7 +20,7 @@ from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
 from wakeful.service.rules import carry_out
 from wakeful.service.shelf import EVENTS_PER_SNAPSHOT, Shelf
-from wakeful.service.store import Fetched, Row, Store, StoreError, Trip, Wanted
+from wakeful.service.store import DamagedLogError, Fetched, Row, Store, StoreError, Trip, Wanted
 from wakeful.service.turn import Turn
 
 log = logging.getLogger("wakeful.service")
@@ -151,6 +151,8 @@ class Engine:
 
     def finish(self, batch: Batch) -> list[Any]:
         """Return the answers, after what was to be read has been read."""
+        if isinstance(batch.failed_by, DamagedLogError) and len(batch.requests) > 1:
+            batch.broken_by, batch.failed_by = batch.failed_by, None  # the others' logs may be right
         if batch.failed_by is not None:
             self._fail(batch, batch.failed_by)
         elif batch.is_done:

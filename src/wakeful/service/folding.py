@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from wakeful.service.events import Answered, Choice, Entry, Expired, chained
 from wakeful.service.known import Finder
 from wakeful.service.ledger import Ledger
-from wakeful.service.store import Row, Store, StoreError
+from wakeful.service.store import DamagedLogError, Row, Store
 
 EVENTS_AT_ONCE = 5_000  # events in memory at a time
 
@@ -17,7 +17,7 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
     while after < last:
         entries = list(store.entries(row, after, min(last, after + EVENTS_AT_ONCE)))
         if len(entries) != min(last, after + EVENTS_AT_ONCE) - after:
-            raise StoreError(f"the log of {row.name!r} has a gap after event {after}")
+            raise DamagedLogError(f"the log of {row.name!r} has a gap after event {after}")
         if ledger is None:
             ledger = Ledger(entries[0].event)  # type: ignore[arg-type]  # the first event is a Created
         here = {item.number: item.event for item in entries}
@@ -30,16 +30,16 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
             follow(ledger, row, item, choice)  # type: ignore[arg-type]  # feedback is about a decision
         after += len(entries)
     if ledger is None or (last == row.head and not is_at_end(ledger, row)):
-        raise StoreError(f"the log of {row.name!r} does not end with the hash that it should")
+        raise DamagedLogError(f"the log of {row.name!r} does not end with the hash that it should")
     return ledger
 
 
 def follow(ledger: Ledger, row: Row, item: Entry, choice: Choice | None) -> None:
     """Fold the next event of a log, if it follows from those before it."""
     if item.number != ledger.head + 1:
-        raise StoreError(f"the log of {row.name!r} has a gap after event {ledger.head}")
+        raise DamagedLogError(f"the log of {row.name!r} has a gap after event {ledger.head}")
     if item.hash != chained(ledger.hash, item.number, item.body):
-        raise StoreError(f"event {item.number} of {row.name!r} is wrong: wakeful verify says more")
+        raise DamagedLogError(f"event {item.number} of {row.name!r} is wrong: wakeful verify says more")
     ledger.take(item, choice)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from wakeful.service.folding import fold, follow_all, is_at_end
 from wakeful.service.ledger import Ledger
-from wakeful.service.store import Fetched, Row, Store, StoreError
+from wakeful.service.store import DamagedLogError, Fetched, Row, Store
 
 log = logging.getLogger("wakeful.service")
 EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
@@ -43,7 +43,7 @@ class Shelf:
             if ledger.head < row.head:  # there is more than a trip brings
                 return False
             if not is_at_end(ledger, row):
-                raise StoreError(f"the log of {name!r} does not end with the hash that it should")
+                raise DamagedLogError(f"the log of {name!r} does not end with the hash that it should")
         return True
 
     def catch_up_all(self) -> None:

@@ -20,6 +20,10 @@ class StoreError(Exception):
     """The store does not answer, is full, or has been damaged; what was under way has not happened."""
 
 
+class DamagedLogError(StoreError):
+    """One log is not what it should be; others may be."""
+
+
 class Row(NamedTuple):
     """A bandit as its table has it; `first` is the number of the first event that was not moved to an archive."""
 
@@ -228,4 +232,4 @@ def read_event(number: int, body: bytes) -> AnyEvent:
     try:
         return decode(body)  # type: ignore[no-any-return]  # decoders of unions are not typed
     except MsgspecError as problem:
-        raise StoreError(f"event {number} of a log cannot be read: {problem}") from problem
+        raise DamagedLogError(f"event {number} of a log cannot be read: {problem}") from problem

@@ -356,6 +356,25 @@ def test_bandits_that_take_long_do_not_join_batches_of_others(new_postgres: Call
     engine.close()
 
 
+def test_a_bandit_made_elsewhere_is_loaded_before_it_is_locked(
+    new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = new_postgres()
+    first, second = Engine(open_store(url)), Engine(open_store(url))
+    first.run([MAKE])
+    load, found = second.shelf._loaded, list[str]()
+
+    def loaded(row: Any) -> Any:
+        found.extend(second.store.execute("SHOW transaction_read_only")[0])
+        return load(row)
+
+    monkeypatch.setattr(second.shelf, "_loaded", loaded)
+    assert second.run([DECIDE])[0][1]
+    assert found == ["on"]  # it may have to compile, and nobody waits for it
+    first.close()
+    second.close()
+
+
 def test_a_look_at_the_store_locks_nothing(new_postgres: Callable[[], str]) -> None:
     url = new_postgres()
     engine = Engine(open_store(url))

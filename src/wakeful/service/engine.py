@@ -8,6 +8,7 @@ from what the store has.
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from wakeful.service.bandit_rules import compile_for, compile_records
@@ -70,6 +71,7 @@ class Engine:
             batch.names = {request.bandit for _, request in writes}
             for _, request in writes:
                 self._compile(request)
+            self._load(batch.names)
             self._try(batch, writes)
         return batch
 
@@ -182,6 +184,12 @@ class Engine:
             compile_for(request.body)
         elif isinstance(request, Record) and request.bandit in self.ledgers:
             compile_records(self.ledgers[request.bandit].bandit.policy)
+
+    def _load(self, names: set[str]) -> None:
+        """Read bandits that others have made, before they are locked: what they need may have to be compiled."""
+        new = names - set(self.ledgers)
+        if new and not self.store.is_local:
+            self._look(partial(self.shelf.load, new))
 
     def _carry_out(self, batch: Batch, writes: list[tuple[int, Any]]) -> None:
         """Carry out requests in the transaction that has begun."""

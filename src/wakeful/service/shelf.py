@@ -51,6 +51,11 @@ class Shelf:
         for row in self._rows():
             self.catch_up(row.name, row)
 
+    def load(self, names: Iterable[str]) -> None:
+        """Bring these ledgers up to what the store has."""
+        for name in names:
+            self.catch_up(name, self.store.row(name))
+
     def trail(self) -> bool:
         """Bring those ledgers up to what the store has that nobody else sees to; return whether any log has grown.
 

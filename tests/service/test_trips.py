@@ -1,6 +1,8 @@
 """Trips to PostgreSQL: what they carry arrives, who waits disturbs nobody; logs that do not follow are refused."""
 
 import asyncio
+import os
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -244,6 +246,9 @@ def test_a_batch_larger_than_the_network_holds_at_once_is_sent(
     async def run() -> tuple[int, int]:
         desk = await Desk.open(new_postgres())
         await desk.ask(Create("shop", NewBandit(arms=[f"{n}" for n in range(200)], policy="Uniform", seed=1)))
+        store: Any = desk.engine.store
+        with socket.socket(fileno=os.dup(store._watched)) as wire:  # however fast the server reads
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         loop = asyncio.get_running_loop()
         add, watched = loop.add_writer, list[int]()
 

@@ -1,6 +1,7 @@
 """`wakeful compile` fills the folder of compiled code, and later processes compile nothing."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,12 +47,20 @@ def test_code_is_compiled_once_into_the_folder_that_is_named(tmp_path: Path) -> 
     assert set(folder.rglob("*.wakeful")) == kept
 
 
-@pytest.mark.parametrize("home", ["home", "file/home"], ids=["written", "nowhere to write"])
-def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path, home: str) -> None:
-    folder, place = tmp_path / "code", tmp_path / home
-    (tmp_path / "file").write_text("")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the compiled code of a policy."""
+    folder = tmp_path_factory.mktemp("filled") / "code"
     done = run(folder, "-m", "wakeful", "compile", "uniform")
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("home", ["home", "file/home"], ids=["written", "nowhere to write"])
+def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path, filled: Path, home: str) -> None:
+    folder, place = tmp_path / "code", tmp_path / home
+    shutil.copytree(filled, folder)
+    (tmp_path / "file").write_text("")
     kept = set(tmp_path.rglob("*.wakeful"))
     again = run(folder, "-c", READ_ONLY + DECIDING, HOME=str(place), XDG_CACHE_HOME=str(place))
     assert (again.returncode, again.stderr) == (0, "")

@@ -176,6 +176,11 @@ def print_guards(runs: int, seed: int, starts: tuple[str, ...]) -> None:
     for label, policy in late.items():
         found = finals(policy, worlds.LateBloomer(), 20_000, runs, seed, "external")
         print(f"LateBloomer, 20,000 rounds, external regret, {label}: {found.mean():.0f}", flush=True)
+    for label, policy in GUARDED.items():
+        for change in (2_000, 8_000):
+            found = finals(policy, worlds.LateBloomer(change, coin=True), 10 * change, 100, seed, "external")
+            tail, worst = np.quantile(found, 0.9), found.max()
+            print(f"with a coin, change {change:,}: {label}: {found.mean():.0f} / {tail:.0f} / {worst:.0f}", flush=True)
 
 
 def delayed(policy: wk.Policy, world: Any, rounds: int, delay: int, seed: list[int]) -> tuple[float, float]:

@@ -47,6 +47,7 @@ WORLDS: tuple[World | AdaptiveWorld, ...] = (
     SwitchingBest(n_arms=2, period=1, gap=1.0, rate=0.01),
     LateBloomer(),
     LateBloomer(change=0),
+    LateBloomer(coin=True),
     Drifting(),
     Drifting(n_arms=1, step=1.0, rate=1.0),
     Cycling(),
@@ -98,6 +99,7 @@ def test_every_world_is_on_the_list() -> None:
         (lambda: SwitchingBest(period=0), "period must be a whole number from 1"),
         (lambda: SwitchingBest(gap=1.1), "gap must be between 0 and 1"),
         (lambda: LateBloomer(-1), "change must be a whole number from 0"),
+        (lambda: LateBloomer(coin=1), "coin must be True or False, got 1"),  # type: ignore[arg-type]
         (lambda: SwitchingBest(rate=0.0), "rate must be above 0 and at most 1"),
         (lambda: Drifting(step=-0.1), "step must be between 0 and 1"),
         (lambda: Cycling(2, 3), "n_awake must be at most n_arms, 2, got 3"),

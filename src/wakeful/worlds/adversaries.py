@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import real, whole
+from wakeful.inputs import must_be, real, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import set_frozen
 from wakeful.worlds.draws import CHUNK, Sleepers
@@ -61,10 +61,12 @@ class LateBloomer(World):
     """Two arms, always awake: the first always loses 1/2, the second 1 until round `change` and 0 from then on.
 
     A policy that believes what it has seen stays with the first arm for longer and longer: its external regret
-    grows by 1/2 a round from round 2 `change` on, until it tries the second arm again.
+    grows by 1/2 a round from round 2 `change` on, until it tries the second arm again. With a coin, a policy that
+    weighs memories of several lengths learns to trust the longest one first.
 
     Parameters:
         change: how many rounds the second arm loses 1
+        coin: whether the first arm loses 0 or 1 with probability 1/2 each, instead of 1/2
 
     >>> next(LateBloomer(change=2).blocks(np.random.default_rng(0), 3)).losses
     array([[0.5, 1. ],
@@ -73,10 +75,13 @@ class LateBloomer(World):
     """
 
     change: int = 2000
+    coin: bool = False
 
     def __post_init__(self) -> None:
-        """Check the number of rounds."""
+        """Check both."""
         set_frozen(self, change=whole("change", self.change, "a whole number from 0", 0))
+        if not isinstance(self.coin, bool):
+            raise TypeError(must_be("coin", "True or False", self.coin))
 
     @property
     def n_arms(self) -> int:
@@ -84,16 +89,19 @@ class LateBloomer(World):
         return 2
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
-        """Count rounds."""
+        """Count rounds, and throw the coin."""
         checked_run(rng, size)
-        return self._draw(size)
+        return self._draw(rng, size)
 
-    def _draw(self, size: int) -> Iterator[Block]:
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         start = 0
         while True:
             second = np.where(np.arange(start, start + size) < self.change, 1.0, 0.0)
-            losses = np.column_stack([np.full(size, 0.5), second])
-            yield Block(np.ones((size, 2), np.bool_), losses, losses.copy())
+            means = np.column_stack([np.full(size, 0.5), second])
+            losses = means.copy()
+            if self.coin:
+                losses[:, 0] = rng.random(size) < 0.5
+            yield Block(np.ones((size, 2), np.bool_), losses, means)
             start += size
 
 

@@ -27,7 +27,7 @@ from wakeful.service.turn import Turn
 log = logging.getLogger("wakeful.service")
 FEW_ARMS = 200  # a decision among so many takes a millisecond at most
 MOST_LATELY = 16  # bandits that are locked because they were asked for lately
-UNAVAILABLE = "the store does not answer; nothing was changed, try again"
+UNAVAILABLE = "the store does not answer; try again: what has an id counts once"
 
 
 class Engine:

@@ -208,7 +208,7 @@ def test_a_connection_that_ends_while_it_waits_is_made_again(new_postgres: Calla
         somebody = Locked(url)
         asked = asyncio.ensure_future(desk.ask(DECIDE))
         await until(somebody.end_those_who_wait)
-        with pytest.raises(Refused, match="nothing was changed") as refused:
+        with pytest.raises(Refused, match="what has an id counts once") as refused:
             await asked
         somebody.end()
         is_new = (await desk.ask(DECIDE))[1]

@@ -16,7 +16,8 @@ from wakeful.policies.counts import NO_COUNTS, start_counts
 from wakeful.policies.policy import compiled
 
 LIMIT = 0.3  # us
-PIECE, PIECES, REPEATS = 50, 20, 30  # rounds in a piece, pieces, runs of all of them
+PIECE, PIECES, REPEATS = 400e-6, 20, 100  # seconds of a piece, about; pieces; runs of all of them
+FEWEST, MOST = 5, 100  # rounds in a piece
 ROW = "{:<20}{:>6}{:>8}{:>18}{:>14}{:>9}{:>8}"
 
 
@@ -46,23 +47,36 @@ def policies(n_arms: int) -> Iterator[wk.Policy]:
 
 def measured(policy: wk.Policy, n_arms: int, share: float) -> tuple[float, float]:
     """Return microseconds a round with counts and without."""
-    rng, rounds = np.random.default_rng(1), PIECE * PIECES
-    awake = rng.random((rounds, n_arms)) < share
+    rng = np.random.default_rng(1)
+    awake = rng.random((MOST * PIECES, n_arms)) < share
     awake[awake.sum(axis=1) < 2, :2] = True
-    rows = list(zip(awake, rng.random(rounds).tolist(), rng.random(rounds).tolist(), strict=True))
+    rows = list(zip(awake, rng.random(len(awake)).tolist(), rng.random(len(awake)).tolist(), strict=True))
     choose, update = (compiled(policy, name, policy.start(n_arms), n_arms) for name in ("choose", "update"))
+    rounds = piece_of(choose, update, rows, policy, n_arms)
     found = np.empty((REPEATS, PIECES, 2))
     for repeat, _ in enumerate(found):
         fields = [policy.fields(policy.start(n_arms), n_arms) for _ in range(2)]
-        counts = start_counts(n_arms, policy.keeps_switch_gains), NO_COUNTS
+        counts = (
+            start_counts(n_arms, policy.keeps_switch_gains).copy(),
+            NO_COUNTS,
+        )  # a copy is in memory before it starts
         for piece in range(PIECES):
-            here = rows[piece * PIECE :][:PIECE]
+            here = rows[piece * rounds :][:rounds]
             for n in ((repeat + piece) % 2, (repeat + piece + 1) % 2):
                 start = time.thread_time()
                 play(choose, update, here, fields[n], counts[n])
                 found[repeat, piece, n] = time.thread_time() - start
-    counted, alone = found.min(axis=0).mean(axis=0) / PIECE * 1e6
+    counted, alone = found.min(axis=0).mean(axis=0) / rounds * 1e6
     return float(counted), float(alone)
+
+
+def piece_of(choose: Any, update: Any, rows: list[Any], policy: wk.Policy, n_arms: int) -> int:
+    """Return how many rounds make a piece: short ones are rarely disturbed, long ones find their counts in a cache."""
+    fields = policy.fields(policy.start(n_arms), n_arms)
+    play(choose, update, rows[:1], fields, NO_COUNTS)  # compiled
+    start = time.thread_time()
+    play(choose, update, rows[:MOST], fields, NO_COUNTS)
+    return int(np.clip(PIECE * MOST / (time.thread_time() - start), FEWEST, MOST))
 
 
 def play(choose: Any, update: Any, rows: list[Any], fields: Any, counts: Floats) -> None:

@@ -15,7 +15,9 @@ if len(sys.argv) > 1:
     bandit.update(bandit.choose([0, 2]), loss=0.5)
 print(*set(sys.modules) - before)
 """
-ROOMS = {f"wakeful.{room}" for room in ("worlds", "regret", "checks", "lab", "logs", "off_policy", "paper", "cli")}
+ROOMS = {
+    f"wakeful.{room}" for room in ("duels", "worlds", "regret", "checks", "lab", "logs", "off_policy", "paper", "cli")
+}
 LIBRARIES = {
     "concurrent.futures.process",
     "multiprocessing",
@@ -51,3 +53,15 @@ def test_every_public_name_is_found_and_listed_and_no_other_one() -> None:
     assert all(hasattr(wakeful, name) for name in wakeful.__all__)
     assert set(wakeful.__all__) <= set(dir(wakeful))
     assert not hasattr(wakeful, "simulat")
+
+
+def test_an_arena_in_a_fresh_process_knows_every_dueling_policy_by_name() -> None:
+    script = "from wakeful import DuelingBandit, DuelingPolicy; print(*DuelingPolicy.imported())"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert set(found) == {
+        name for name in wakeful.__all__ if isinstance(cls := getattr(wakeful, name), type) and _is_for_duels(cls)
+    }
+
+
+def _is_for_duels(cls: type) -> bool:
+    return issubclass(cls, wakeful.DuelingPolicy) and cls is not wakeful.DuelingPolicy

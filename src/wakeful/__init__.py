@@ -4,17 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from wakeful.bandits.bandit import Bandit
-from wakeful.bandits.dueling_bandit import DuelingBandit
-from wakeful.duels.auto_pairs import AutoPairs
-from wakeful.duels.double_thompson import DoubleThompson
-from wakeful.duels.duel import Duel
-from wakeful.duels.kernels import DuelKernels, Pick
-from wakeful.duels.policy import DuelingPolicy
-from wakeful.duels.relative_med import RelativeMED
-from wakeful.duels.relative_ucb import RelativeUCB
-from wakeful.duels.sparring import Sparring
-from wakeful.duels.stable_pair import StablePair
-from wakeful.duels.uniform_pairs import UniformPairs
 from wakeful.numerics.stationary import stationary
 from wakeful.policies.auto import Auto
 from wakeful.policies.decision import Decision
@@ -32,8 +21,21 @@ from wakeful.policies.uniform import Uniform
 
 if TYPE_CHECKING:
     from wakeful import regret, worlds
+    from wakeful.bandits.dueling_bandit import DuelingBandit
     from wakeful.checks.dueling_policy import check_dueling_policy
     from wakeful.checks.policy import check_policy
+    from wakeful.duels import (
+        AutoPairs,
+        DoubleThompson,
+        RelativeMED,
+        RelativeUCB,
+        Sparring,
+        StablePair,
+        UniformPairs,
+    )
+    from wakeful.duels.duel import Duel
+    from wakeful.duels.kernels import DuelKernels, Pick
+    from wakeful.duels.policy import DuelingPolicy
     from wakeful.lab.results import Results
     from wakeful.lab.simulate import SimulationError, simulate
     from wakeful.lab.world_results import WorldResults
@@ -98,11 +100,23 @@ __all__ = [
 # What a decision does not need, by the module that has it: imported when it is first used.
 _LATER = {
     "AsyncClient": "service.client",
+    "AutoPairs": "duels",
     "Client": "service.client",
+    "DoubleThompson": "duels",
+    "Duel": "duels.duel",
+    "DuelKernels": "duels.kernels",
+    "DuelingBandit": "bandits.dueling_bandit",
+    "DuelingPolicy": "duels.policy",
     "Evaluation": "off_policy.evaluation",
     "Log": "logs.log",
+    "Pick": "duels.kernels",
+    "RelativeMED": "duels",
+    "RelativeUCB": "duels",
     "Results": "lab.results",
     "SimulationError": "lab.simulate",
+    "Sparring": "duels",
+    "StablePair": "duels",
+    "UniformPairs": "duels",
     "WorldResults": "lab.world_results",
     "check_dueling_policy": "checks.dueling_policy",
     "check_policy": "checks.policy",

@@ -124,6 +124,36 @@ def test_requests_may_follow_each_other_without_waiting_for_answers(address: str
             found += part
 
 
+GET = b"GET /v1/bandits/drinks HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+
+NO_HTTP = b"no HTTP\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "status", "code"),
+    [
+        (WHOLE, NO_HTTP, 400, "bad_request"),
+        (GET, NO_HTTP, 400, "bad_request"),
+        (WHOLE + WHOLE + GET, NO_HTTP, 400, "bad_request"),
+        (GET + WHOLE, HEAD + b"transfer-encoding: chunked\r\n\r\nno length\r\n", 400, "bad_request"),
+        (GET + WHOLE, HEAD + b"content-length: 9\r\n\r\n{", 408, "timeout"),
+        (WHOLE, HEAD + b"x: " + b"y" * 70_000, 413, "too_large"),
+    ],
+    ids=["short", "long", "several", "a broken body", "half a body", "a long head"],
+)
+def test_what_is_wrong_is_answered_after_the_requests_before_it(
+    address: str, before: bytes, then: bytes, status: int, code: str
+) -> None:
+    whole = before.count(b"HTTP/1.1")
+    with connection(address) as client:
+        client.sendall(before + then)
+        found = answers(client, whole + 1)
+        assert until_closed(client) == b""
+    assert [re.match(rb"HTTP/1.1 20[01] ", answer) is not None for answer in found] == [True] * whole + [False]
+    refused(found[-1], status, code)
+
+
 def test_a_connection_without_requests_is_closed_after_a_while(tmp_path: Path) -> None:
     with served(tmp_path, keep_alive=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
@@ -161,7 +191,7 @@ class Unread:
 def test_an_idle_connection_whose_answer_nobody_reads_is_closed_all_the_same() -> None:
     found: Any = LimitedProtocol.__new__(LimitedProtocol)
     found._limits, found.transport = Limits(1, 3.0, None), Unread()  # type: ignore[arg-type]  # it is not asked
-    found._refused, found._since, found._idle, found.timeout_keep_alive = False, None, 10.0, 1
+    found._ended, found._since, found._idle, found.timeout_keep_alive = False, None, 10.0, 1
     found._unread, found._unread_since = 0, 0.0
     for now in (10.5, 11.5, 12.5, 13.2, 14.0):
         found.check(now)
@@ -231,7 +261,7 @@ def test_a_refused_client_that_never_reads_is_closed_although_many_linger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MOST_LINGERING", 0)
-    with served(tmp_path, max_connections=1) as address:
+    with served(tmp_path, read_timeout=1.0, max_connections=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
         with connection(address) as silent:

@@ -64,7 +64,11 @@ class LimitedProtocol(HttpToolsProtocol):
     def __init__(self, limits: Limits, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._limits = limits
-        self._refused = False
+        self._refused = self._ended = (
+            False  # whether what the client sends is thrown away, whether the last answer is sent
+        )
+        self._last: bytes | None = None  # the last answer, as long as answers to earlier requests come before it
+        self._whole: Any = None  # the newest request of which all has arrived
         self.url = b""
         self._since: float | None = None  # when the request began that is arriving now
         self._head: int | None = None  # bytes of a head that is arriving now
@@ -83,12 +87,23 @@ class LimitedProtocol(HttpToolsProtocol):
         self._end_with(BUSY)
 
     def _end_with(self, answer: bytes) -> None:
-        """Send a last answer, unless one has begun, and close soon: so long, what the client sends is thrown away.
+        """Send a last answer, after those that whole requests before it still wait for, and read no more."""
+        self._refused = True
+        self._since = self._head = self._idle = None
+        if self._whole is None or self._whole.response_started:
+            self._send_last(answer)
+            return
+        self._last = answer
+        if self.cycle is not self._whole:  # it waits for its turn, which must not come: the rest of it never will
+            self.pipeline.popleft()
+
+    def _send_last(self, answer: bytes) -> None:
+        """Send a last answer, unless one has begun, and close soon.
 
         Closing at once would reset the connection of a client that is still sending, before it has read the answer.
         """
-        self._refused, limits = True, self._limits
-        if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
+        self._ended, limits = True, self._limits
+        if not any(c is not None and c.response_started and not c.response_complete for c in (self._whole, self.cycle)):
             self.transport.write(answer)
         if limits.lingering >= MOST_LINGERING or not self.transport.can_write_eof():
             self.transport.close()
@@ -176,7 +191,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Note that a request has arrived."""
-        self._since = None
+        self._since, self._whole = None, self.cycle
         if isinstance(self.cycle, Exchange):
             self.cycle.hand_in(self._limits.lane.desk)
         else:
@@ -191,13 +206,15 @@ class LimitedProtocol(HttpToolsProtocol):
         else:
             self.server_state.total_requests += 1
             self.flow.resume_reading()
-            if self._since is None:  # else one is arriving
+            if self._last is not None:
+                self._send_last(self._last)
+            elif self._since is None:  # else one is arriving
                 self._idle = self.loop.time()
 
     @property
     def can_send(self) -> bool:
         """Whether answers may still be sent."""
-        return not self._refused and not self.transport.is_closing()
+        return not self._ended and not self.transport.is_closing()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, or has a path that is too long."""
@@ -205,7 +222,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def check(self, now: float) -> None:
         """Close the connection if its request, or the reading of its answer, takes too long."""
-        if self._refused:
+        if self._ended:
             return
         if self._since is not None and now - self._since > self._limits.seconds:
             self._since = None

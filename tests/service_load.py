@@ -241,12 +241,13 @@ def _check_answer(made: Any, answer: dict[str, Any] | None) -> None:
 
 
 def restarts(server: Any, url: str, times: int, *, seed: int, folder: Path) -> int:
-    """Restart PostgreSQL under load, each time in another way; return the events that were logged."""
-    service = Served(url, log=folder / "service.log")
+    """Restart PostgreSQL under the load of two services, each time in another way; return the events logged."""
+    services = [Served(url, log=folder / f"service-{n}.log") for n in range(2)]
     try:
-        service.start()
-        create(service.port, "shop", "bandit")
-        with Clients([service.port], "shop", "bandit", 4, seed) as clients:
+        for service in services:
+            service.start()
+        create(services[0].port, "shop", "bandit")
+        with Clients([service.port for service in services], "shop", "bandit", 4, seed) as clients:
             for n in range(times):
                 time.sleep(0.5)
                 os.kill(server.get_pid(), (signal.SIGINT, signal.SIGQUIT)[n % 2])  # fast; immediate, as in a crash
@@ -254,7 +255,8 @@ def restarts(server: Any, url: str, times: int, *, seed: int, folder: Path) -> i
                 server.ensure_postgres_running()
             time.sleep(2.0)
     finally:
-        service.end()
+        for service in services:
+            service.end()
     return check(url, "shop", clients.journal)
 
 

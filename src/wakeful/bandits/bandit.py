@@ -1,6 +1,6 @@
 """`Bandit`: a policy with names for its arms, its state and its random stream; the class to embed."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,27 @@ class Bandit(BanditHistory):
                 self._rounds += 1
         if answer != FINE:
             raise ValueError(refusal(decision, answer))
+
+    def admit_rows(self, masks: Mask, laws: Floats, arms: Sequence[int], memos: Sequence[float]) -> int:
+        """Admit decisions in their order, without names, whose check takes longer; return how many, up to a wrong one.
+
+        A decision is a row of `masks`, that row of `laws`, the position of its arm, and its memo. The policy must have
+        kernels.
+        """
+        n, n_arms = 0, masks.shape[1]
+        with self._lock:
+            if self._admit is None:
+                self._admit = compiled(self._policy, "admit", self._state, n_arms)
+            admit, counts, fields = self._admit, self._counts, self._fields
+            low, high = self._least_memo, self._most_memo
+            for mask, p, arm, memo in zip(masks, laws, arms, memos, strict=True):
+                if not 0 <= arm < n_arms or not low <= memo <= high:
+                    break
+                if admit(mask, p, arm, float(p[arm]), memo, counts, fields) != FINE:
+                    break
+                self._rounds += 1
+                n += 1
+        return n
 
     def update(
         self, decision: Decision | dict[str, Any], *, loss: float | None = None, reward: float | None = None

@@ -93,6 +93,8 @@ class Engine:
         if batch.is_open:
             try:
                 self.store.commit()
+                if not batch.appended:  # what was answered before is answered again: it may be on its way to the disk
+                    self.store.settle()
                 batch.is_done = True
             except StoreError as problem:
                 batch.failed_by = problem
@@ -308,14 +310,8 @@ class Engine:
         """Read something, from state that is committed and current."""
         try:
             with self.store.transaction(writes=False):
-                if isinstance(request, LookAll):
-                    self.shelf.catch_up_all()
-                    return request.function([self.ledgers[name] for name in sorted(self.ledgers)])
-                row = self.store.row(request.bandit)
-                self.shelf.catch_up(request.bandit, row)
-                if row is None:
-                    return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
-                return request.function(self.ledgers[request.bandit], Reader(self.store, row))
+                answer = self._looked(request)
+            self.store.settle()
         except StoreError as problem:
             log.warning("the store failed: %s", problem)
             self.is_ready = False
@@ -324,6 +320,18 @@ class Engine:
             return refused
         except Exception as problem:
             return problem
+        return answer
+
+    def _looked(self, request: Look | LookAll) -> Any:
+        """Return what a request finds in the store."""
+        if isinstance(request, LookAll):
+            self.shelf.catch_up_all()
+            return request.function([self.ledgers[name] for name in sorted(self.ledgers)])
+        row = self.store.row(request.bandit)
+        self.shelf.catch_up(request.bandit, row)
+        if row is None:
+            return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
+        return request.function(self.ledgers[request.bandit], Reader(self.store, row))
 
     def sweep(self) -> int:
         """Look at the store, and record what has waited too long; return how many decisions did."""

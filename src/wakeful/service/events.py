@@ -232,8 +232,8 @@ def unpacked(bits: bytes, n_arms: int) -> Mask:
 
 
 def spread(numbers: bytes, mask: Mask) -> Floats:
-    """Return the probabilities of all arms, from those of the arms in `mask`."""
-    p = np.zeros(mask.size)
+    """Return the probabilities of all arms, from those of the arms in `mask`; or rows of them, one after the other."""
+    p = np.zeros(mask.shape)
     p[mask] = np.frombuffer(numbers, "<f8")
     return p
 

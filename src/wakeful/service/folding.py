@@ -1,6 +1,7 @@
 """Folds logs into ledgers. The chain of hashes is checked on the way: an event that does not follow is not learned."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 from wakeful.service.events import Answered, Choice, Entry, Expired, chained
 from wakeful.service.known import Finder
@@ -23,30 +24,29 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
         here = {item.number: item.event for item in entries}
         asked = {item.event.decision for item in entries if isinstance(item.event, Answered | Expired)}
         finder = Finder(store.find(row, asked - set(here)))
+        tail: list[tuple[Entry, Any]] = []
         for item in entries:
             choice = None
             if isinstance(item.event, Answered | Expired):
                 choice = here.get(item.event.decision) or finder[item.event.decision].choice
-            follow(ledger, row, item, choice)  # type: ignore[arg-type]  # feedback is about a decision
+            tail.append((item, choice))
+        follow(ledger, row, tail)
         after += len(entries)
     if ledger is None or (last == row.head and not is_at_end(ledger, row)):
         raise DamagedLogError(f"the log of {row.name!r} does not end with the hash that it should")
     return ledger
 
 
-def follow(ledger: Ledger, row: Row, item: Entry, choice: Choice | None) -> None:
-    """Fold the next event of a log, if it follows from those before it."""
-    if item.number != ledger.head + 1:
-        raise DamagedLogError(f"the log of {row.name!r} has a gap after event {ledger.head}")
-    if item.hash != chained(ledger.hash, item.number, item.body):
-        raise DamagedLogError(f"event {item.number} of {row.name!r} is wrong: wakeful verify says more")
-    ledger.take(item, choice)
-
-
-def follow_all(ledger: Ledger, row: Row, tail: Iterable[tuple[Entry, Choice | None]]) -> None:
-    """Fold the next events of a log, each with the decision that it is about."""
-    for item, choice in tail:
-        follow(ledger, row, item, choice)
+def follow(ledger: Ledger, row: Row, tail: Sequence[tuple[Entry, Choice | None]]) -> None:
+    """Fold the next events of a log, each with the decision that it is about, if they follow from those before them."""
+    head, digest = ledger.head, ledger.hash
+    for (number, _, body, found), _ in tail:
+        if number != head + 1:
+            raise DamagedLogError(f"the log of {row.name!r} has a gap after event {head}")
+        if found != chained(digest, number, body):
+            raise DamagedLogError(f"event {number} of {row.name!r} is wrong: wakeful verify says more")
+        head, digest = number, found
+    ledger.take_all(tail)
 
 
 def is_at_end(ledger: Ledger, row: Row) -> bool:

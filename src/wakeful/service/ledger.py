@@ -1,7 +1,7 @@
 """`Ledger`: the state of one bandit, folded from its log, event by event, in the order of the log."""
 
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ from wakeful.service.events import (
 )
 
 MOST_SETS = 4096  # awake sets whose names and bits are kept at hand
+MOST_TOGETHER = 100_000  # probabilities of decisions that are folded together
 
 
 class Saved(Struct, frozen=True, array_like=True):
@@ -87,6 +88,7 @@ class Ledger:
         self.names: tuple[str, ...] = self.bandit.arms
         self.positions = {name: k for k, name in enumerate(self.names)}
         self.decider = full_name(self.bandit.policy)  # which every decision carries
+        self._has_kernels = self.kind != "dueling" and self.bandit.policy.kernels is not None
         self._bits: dict[Hashable, tuple[bytes, Ints]] = {}  # by names
         self._sets: dict[bytes, tuple[tuple[Any, ...], Mask]] = {}  # by bits
 
@@ -129,6 +131,38 @@ class Ledger:
         else:
             self._change(event)
         self.head, self.hash, self.time = item.number, item.hash, event.time
+
+    def take_all(self, tail: Sequence[tuple[Entry, Choice | None]]) -> None:
+        """Fold the next events, each with what it is about; decisions that follow one another are folded together."""
+        run: list[Entry] = []
+        for item, choice in tail:
+            event = item.event
+            if self._has_kernels and type(event) is Decided and event.n_arms == len(self.names):
+                run.append(item)
+                if len(run) * len(self.names) >= MOST_TOGETHER:
+                    self._take_run(run)
+            else:
+                self._take_run(run)
+                self.take(item, choice)
+        self._take_run(run)
+
+    def _take_run(self, items: list[Entry]) -> None:
+        """Fold decisions without names, as `take` does each of them, and empty the list."""
+        if not items:
+            return
+        made: list[Any] = [item.event for item in items]
+        bits = np.frombuffer(b"".join([event.awake for event in made]), np.uint8)
+        masks = np.unpackbits(bits.reshape(len(made), -1), axis=1, count=len(self.names)).view(np.bool_)
+        laws = spread(b"".join([event.probabilities for event in made]), masks)
+        n = self.bandit.admit_rows(masks, laws, [event.arm for event in made], [event.memo for event in made])
+        self.decisions += n
+        for item, event in zip(items[:n], made, strict=False):
+            if event.deadline is not None:
+                self.waiting[item.number] = event.deadline
+            self.head, self.hash, self.time = item.number, item.hash, event.time
+        for item in items[n:]:
+            self.take(item)  # which says what is wrong with it
+        items.clear()
 
     def _settle(self, event: Answered | Expired, choice: Choice | None) -> None:
         """Learn from feedback, or from its absence."""

@@ -3,6 +3,11 @@
 A process locks a bandit before it appends to its log, and holds the lock until the commit. So the numbers of
 events have no gaps, become visible in their order, and whoever has the lock has seen all of them. A usual batch takes
 two trips (`fetch` and `push`); everything else takes one for each statement.
+
+The commit of a usual batch does not wait for the disk: the next process gets the lock meanwhile, and builds on what it
+sees. The batch is answered once a second commit, which follows in the same trip, is on disk: PostgreSQL writes commits
+in their order, so all that the batch has appended or seen is there, too. Nobody was told what PostgreSQL forgets in a
+crash; it ends all connections then, and what was read over an earlier connection is read again.
 """
 
 import os
@@ -134,11 +139,17 @@ class PostgresStore(Store):
         return self._trip(sent, fetched_of)
 
     def push(self, added: Sequence[tuple[Row, Sequence[Entry]]]) -> Trip:
-        """Append events to the logs that `fetch` has locked, and commit."""
+        """Append events to the logs that `fetch` has locked, and commit: others go on before it is on disk."""
         logs = [(row, entries) for row, entries in added if entries]
         sent: list[Statement] = [(b"wakeful_push", columns(logs))] if logs else []
-        count = sum(len(entries) for _, entries in logs)
-        return self._trip([*sent, (b"COMMIT", None)], partial(check_pushed, count))
+        sent += [(b"wakeful_early", []), (b"COMMIT", None), (b"wakeful_flush", [])]
+        return self._trip(sent, partial(check_pushed, sum(len(entries) for _, entries in logs)))
+
+    def settle(self) -> None:
+        """Wait until everything that others have committed so far is on disk."""
+        trip = self._trip([(b"wakeful_flush", [])], lambda found: None)
+        trip.wait()
+        trip.result()
 
     def lock(self, names: Iterable[str]) -> dict[str, Row]:
         """Return these bandits, locked until the transaction ends; always in the same order, so that nobody waits."""
@@ -195,6 +206,7 @@ class PostgresStore(Store):
             except BaseException:
                 self._connection.close()
                 raise
+            self.on_new_connection()
         self.execute("BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if not writes:  # it holds no lock, and may have to compile before it goes on
             self.execute("SET LOCAL idle_in_transaction_session_timeout = 0")

@@ -39,6 +39,8 @@ PREPARED = {
         "FROM unnest($5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::bytea[], $10::bytea[]) "
         "AS e (bandit, number, own_id, about, body, hash) WHERE e.bandit IN (SELECT id FROM moved)"
     ),
+    b"wakeful_early": "SELECT set_config('synchronous_commit', 'off', true)",  # this commit does not wait for the disk
+    b"wakeful_flush": "SELECT pg_logical_emit_message(true, 'wakeful', '')",  # a commit of its own, after all others
 }
 
 
@@ -69,8 +71,8 @@ def columns(logs: Sequence[tuple[Row, Sequence[Entry]]]) -> list[bytes]:
 
 
 def check_pushed(count: int, found: list[Any]) -> None:
-    """Check that all events were appended and committed."""
-    if found[-1].command_status != b"COMMIT":
+    """Check that all events were appended and committed; the last statement has waited for the disk."""
+    if found[-2].command_status != b"COMMIT":
         raise StoreError(NOT_COMMITTED)
     if count:
         check_appended(count, found)
@@ -85,17 +87,19 @@ def check_appended(count: int, found: list[Any]) -> None:
 def fetched_of(found: list[Any]) -> Fetched:
     """Return what a trip that locks and reads has brought."""
     fetched, tails, known = Fetched({}, {}, {}), found[2], found[3:]
-    get, row_id = tails.get_value, 0
+    get, last = tails.get_value, None
+    tail: list[Any] = []
     for n in range(tails.ntuples):
-        if n == 0 or get(n, 0) != get(n - 1, 0):
-            name, head, digest, first = (get(n, column) for column in range(1, 5))
-            row_id = number(get(n, 0))
+        if get(n, 0) != last:
+            last, name, head, digest, first = (get(n, column) for column in range(5))
+            row_id = number(last)
             fetched.rows[row_id] = Row(row_id, name.decode(), number(head), digest, number(first))
-        place, body, digest, about = (get(n, column) for column in range(5, 9))
+            tail = fetched.tails[row_id] = []
+        place = get(n, 5)
         if place is not None:
-            at = number(place)
-            choice: Any = None if about is None else read_event(at, about)
-            fetched.tails.setdefault(row_id, []).append((Entry(at, read_event(at, body), body, digest), choice))
+            at, body, about = number(place), get(n, 6), get(n, 8)
+            choice = None if about is None else read_event(at, about)
+            tail.append((Entry(at, read_event(at, body), body, get(n, 7)), choice))
     return fetched._replace(known=known_of(known[0])) if known else fetched
 
 

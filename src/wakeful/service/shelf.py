@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from wakeful.service.folding import fold, follow_all, is_at_end
+from wakeful.service.folding import fold, follow, is_at_end
 from wakeful.service.ledger import Ledger
 from wakeful.service.store import DamagedLogError, Fetched, Row, Store
 
@@ -32,6 +32,7 @@ class Shelf:
         self.ids: dict[str, int] = {}
         self.saved: dict[str, tuple[int, int]] = {}
         self._seen: dict[int, int] = {}  # numbers of the last events when `trail` looked, by ids of rows
+        store.on_new_connection = lambda: self.forget(self.ledgers)
 
     def follow(self, names: Iterable[str], fetched: Fetched) -> bool:
         """Fold what others have appended; return whether that was all, and the bandits are those that they were."""
@@ -39,7 +40,7 @@ class Shelf:
             row, ledger = fetched.rows.get(self.ids[name]), self.ledgers[name]
             if row is None or not row.first - 1 <= ledger.head <= row.head:
                 return False
-            follow_all(ledger, row, fetched.tails.get(row.id, ()))
+            follow(ledger, row, fetched.tails.get(row.id, ()))
             if ledger.head < row.head:  # there is more than a trip brings
                 return False
             if not is_at_end(ledger, row):
@@ -130,14 +131,17 @@ class Shelf:
         return ledger is not None and ledger.head - number >= max(self.snapshot, size // BYTES_PER_EVENT)
 
     def keep_snapshot(self, name: str, ledger: Ledger) -> None:
-        """Write a snapshot of a ledger."""
+        """Write a snapshot of a ledger, unless it has to be read again."""
         data = ledger.to_bytes()
         with self.store.transaction(writes=True):
-            self.store.keep_snapshot(self.ids[name], ledger.head, ledger.hash, data)
-        self.saved[name] = ledger.head, len(data)
+            is_current = self.ledgers.get(name) is ledger
+            if is_current:
+                self.store.keep_snapshot(self.ids[name], ledger.head, ledger.hash, data)
+        if is_current:
+            self.saved[name] = ledger.head, len(data)
 
     def keep_snapshots(self) -> None:
         """Write a snapshot of every ledger that has changed since its last."""
-        for name, ledger in self.ledgers.items():
+        for name, ledger in list(self.ledgers.items()):
             if ledger.head > self.saved.get(name, (0, 0))[0]:
                 self.keep_snapshot(name, ledger)

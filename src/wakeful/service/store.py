@@ -6,7 +6,7 @@ but save time.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
@@ -80,6 +80,7 @@ class Store(ABC):
     is_local = False  # whether all but a commit takes no longer than computing does
     is_tidy_due = False  # whether `tidy` will take time
     takes_trips = False  # whether `fetch` and `push` can be used now
+    on_new_connection: Callable[[], None] = staticmethod(lambda: None)  # what was read before may not have happened
 
     @abstractmethod
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -165,6 +166,9 @@ class Store(ABC):
     def push(self, added: Sequence[tuple[Row, Sequence[Entry]]]) -> Trip:
         """Append events to the logs that `fetch` has locked, and commit; the trip brings nothing."""
         raise NotImplementedError(f"{self.name} takes no trips")
+
+    def settle(self) -> None:  # noqa: B027 (what stores on this machine show is on disk)
+        """Wait until everything that could be read so far is on disk."""
 
     def entries(self, row: Row, after: int, to: int | None = None, limit: int | None = None) -> Iterator[Entry]:
         """Yield the events of a log, in order: those after a number, up to another one."""

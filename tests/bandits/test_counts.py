@@ -157,13 +157,6 @@ def test_feedback_is_counted_by_definition_however_many_are_awake(n_awake: int) 
     np.testing.assert_allclose(counts, expected, rtol=1e-12, atol=1e-30)
 
 
-def test_a_probability_whose_inverse_is_no_number_counts_as_the_least_one_that_has_one() -> None:
-    counts, p = start_counts(3, switches=True), np.array([0.0, 5e-324, 1e-320])
-    count_feedback(counts, np.array([False, True, True]), np.array([1, 2]), p, 1, 1.0)
-    weight = 1e-320 / 2.0**-1022
-    assert counts[WIDTH + 1].tolist() == [0.0, 0.0, pytest.approx(weight * (1.0 + weight))]
-
-
 def test_a_refused_feedback_is_not_counted() -> None:
     bandit, _ = lived(wk.SIExp3(eta=0.5), rounds=4)
     before, decision = counts_of(bandit), bandit.choose()

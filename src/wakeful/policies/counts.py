@@ -29,7 +29,6 @@ RARE, RARE_LOSS = range(8, 10)  # how often an arm had feedback after it was cho
 WIDTH = 10
 LIKELY = 0.1  # the share of 1 / |S| that a probability must have for a loss to be divided by it
 FEW = 0.25  # a smaller share of awake arms is counted one by one, a larger one together with those asleep
-TINY = 2.0**-1022  # the least number whose inverse is a number
 NO_COUNTS: Floats = np.zeros((WIDTH, 0))  # for those who do not count
 
 
@@ -114,13 +113,13 @@ def _variance(chance: float, share: float, least: float) -> float:
 @kernel
 def _add_switches(variances: Floats, awake: Ints, p: Floats, arm: int, loss: float) -> None:
     """Add the terms of one feedback to the variances of gains had `arm` been played instead of others."""
-    before, square, inverse = variances[arm], loss * loss, 1.0 / max(p[arm], TINY)
+    before, square, chance = variances[arm], loss * loss, p[arm]
     if len(awake) < FEW * p.size:
         for k in awake:
-            variances[k] += _switch_variance(p[k] * inverse, square)
+            variances[k] += _switch_variance(np.divide(p[k], chance), square)
     else:
         for k in range(p.size):
-            variances[k] += _switch_variance(p[k] * inverse, square)
+            variances[k] += _switch_variance(np.divide(p[k], chance), square)
     variances[arm] = before
 
 

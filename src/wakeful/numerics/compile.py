@@ -17,8 +17,9 @@ import numba
 import numpy as np
 from numba.np import numpy_support
 
-from wakeful.numerics.compile_cache import NOT_KEPT, CompileCache, without_caches
+from wakeful.numerics.compile_cache import NOT_KEPT, CompileCache, config, without_caches
 from wakeful.numerics.fingerprint import fingerprint_and_kernels, say_once
+from wakeful.numerics.kernel_code import Kernel
 from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -38,8 +39,8 @@ def kernel(function: Function) -> Function:
     There is no `fastmath`, hence no fused multiply-add, so that every CPU computes the same bits. For the same
     reason kernels take exp and log from `exponentials`, not from the C library.
     """
-    compiled: Function = numba.njit(function)
-    return compiled
+    compiled: Any = function if config.DISABLE_JIT else Kernel(function)
+    return compiled  # type: ignore[no-any-return]
 
 
 def as_kernel(function: Any) -> Any:

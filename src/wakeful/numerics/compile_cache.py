@@ -134,12 +134,12 @@ def _dumped(reduced: tuple[Any, ...], result: Any) -> bytes:
     """Return what is written: what Numba would write without what the code does not use, and the names it needs."""
     *parts, environments = reduced
     module = str(result.library._final_module)
-    used = tuple(found for found in environments if _occurs_again(found.env_name, module))
+    used = tuple(found for found in environments if occurs_again(found.env_name, module))
     data: bytes = serialize.dumps(((*parts, used), _needed(result)))
     return data
 
 
-def _occurs_again(name: str, module: str) -> bool:
+def occurs_again(name: str, module: str) -> bool:
     """Whether the text of compiled code has a global name anywhere but where it is defined.
 
     Numba keeps the environment of every function that was ever inlined, and to read one back imports its module.

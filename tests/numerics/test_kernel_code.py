@@ -1,0 +1,105 @@
+"""Kernels inside entry points: no machine code of their own, and still callable from anywhere."""
+
+import os
+import pickle
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from wakeful.numerics.compile import bind, kernel
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
+
+
+@kernel
+def twice(x: float) -> float:
+    return 2.0 * x
+
+
+@kernel
+def four_times(x: float) -> float:
+    return twice(twice(x))
+
+
+@kernel
+def factorial(n: int) -> int:
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@kernel
+def refusing(x: float, limit: float) -> float:
+    if x > limit:
+        raise ValueError("more than", limit)
+    return x
+
+
+def called(x: float) -> float:
+    return four_times(x)
+
+
+def made(function: Any) -> Any:
+    """Return a kernel like `function` that nobody has called."""
+    return kernel(function.py_func)
+
+
+def test_a_kernel_that_only_entry_points_call_has_no_machine_code() -> None:
+    part = made(twice)
+    entry = bind(called, "called", False, four_times=part)
+    assert entry(3.0) == 6.0
+    (result,) = part.overloads.values()
+    engine = result.library.codegen._engine
+    assert not engine.is_symbol_defined(result.fndesc.llvm_func_name)
+    assert not part.whole.overloads
+    (whole,) = entry.overloads.values()
+    assert engine.is_symbol_defined(whole.fndesc.llvm_func_name)
+
+
+def test_python_may_call_it_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = made(twice), made(twice)
+    assert first(3.0) == 6.0
+    for part in (first, second):
+        assert bind(called, "called", False, four_times=part)(3.0) == 6.0
+        assert (part(3.0), part(4)) == (6.0, 8.0)
+        assert len(part.whole.overloads) == 2
+    monkeypatch.setattr(type(first), "_compile_for_args", None)  # not asked again for types that it knows
+    assert (first(5.0), second(5)) == (10.0, 10.0)
+
+
+def test_kernels_call_kernels_and_themselves() -> None:
+    assert bind(called, "called", False)(3.0) == 12.0
+    assert four_times(3.0) == 12.0
+    assert bind(called, "recursive", False, four_times=factorial)(5) == 120
+    assert factorial(6) == 720
+
+
+def test_code_that_others_compile_may_call_it() -> None:
+    others: Any = numba.njit(called)
+    assert others(0.5) == 2.0
+
+
+@pytest.mark.parametrize("caller", [lambda: bind(called, "called", False, four_times=refused), lambda: refused])
+def test_an_error_has_its_parts(caller: Any) -> None:
+    with pytest.raises(ValueError, match="more than") as caught:
+        caller()(3.0)
+    assert caught.value.args == ("more than", 2.0)
+
+
+@kernel
+def refused(x: float) -> float:
+    return refusing(x, 2.0)
+
+
+def test_arrays_are_written_in_place() -> None:
+    @kernel
+    def fill(x: Any) -> None:
+        x[:] = twice(1.5)
+
+    array = np.zeros(3)
+    bind(called, "called", False, four_times=fill)(array)
+    assert array.tolist() == [3.0, 3.0, 3.0]
+
+
+def test_it_can_be_sent_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(four_times))(1.0) == 4.0

@@ -34,26 +34,25 @@ def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProce
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
-def test_code_is_compiled_once_into_the_folder_that_is_named(tmp_path: Path) -> None:
-    folder = tmp_path / "code"
-    done = run(folder, "-m", "wakeful", "compile", "uniform")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Uniform(): ")
-    assert f"compiled code is kept in {folder}" in done.stdout
-    kept = set(folder.rglob("*.wakeful"))
-    assert kept
-    again = run(folder, "-c", DECIDING)
-    assert again.returncode == 0, again.stderr
-    assert set(folder.rglob("*.wakeful")) == kept
-
-
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the compiled code of a policy."""
+    """Return a folder with the compiled code of a policy, and what was said about it in a file beside."""
     folder = tmp_path_factory.mktemp("filled") / "code"
     done = run(folder, "-m", "wakeful", "compile", "uniform")
     assert done.returncode == 0, done.stderr
+    (folder.parent / "said").write_text(done.stdout)
     return folder
+
+
+def test_code_is_compiled_once_into_the_folder_that_is_named(filled: Path) -> None:
+    said = (filled.parent / "said").read_text()
+    assert said.startswith("Uniform(): ")
+    assert f"compiled code is kept in {filled}" in said
+    kept = set(filled.rglob("*.wakeful"))
+    assert kept
+    again = run(filled, "-c", DECIDING)
+    assert again.returncode == 0, again.stderr
+    assert set(filled.rglob("*.wakeful")) == kept
 
 
 @pytest.mark.parametrize("home", ["home", "file/home"], ids=["written", "nowhere to write"])
@@ -65,7 +64,9 @@ def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path, filled: Path, ho
     again = run(folder, "-c", READ_ONLY + DECIDING, HOME=str(place), XDG_CACHE_HOME=str(place))
     assert (again.returncode, again.stderr) == (0, "")
     assert set(tmp_path.rglob("*.wakeful")) == kept
-    other = run(folder, "-c", READ_ONLY + DECIDING.replace("Uniform", "SleepingUCB"), XDG_CACHE_HOME=str(place))
+    other = run(
+        folder, "-c", READ_ONLY + DECIDING.replace("Uniform()", "FixedOrdering((0,))"), XDG_CACHE_HOME=str(place)
+    )
     assert other.returncode == 0, other.stderr
     new = set(tmp_path.rglob("*.wakeful")) - kept
     assert all(path.is_relative_to(place) for path in new)

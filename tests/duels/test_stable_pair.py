@@ -211,13 +211,13 @@ def rate(world: Preferences, rounds: int) -> float:
 
 
 def test_it_is_stuck_on_none_of_a_hundred_graphs() -> None:
-    """What it pays a round in the second half falls on every graph; a rule that stayed at 0.006 was called stuck."""
+    """What it pays a round falls on every graph, on a few of them late; a rule that stayed at 0.006 was stuck."""
     worlds = [graph_world(n) for n in range(100)]
     with ThreadPoolExecutor(2) as pool:
-        rates = list(pool.map(lambda world: rate(world, ROUNDS), worlds))
-        assert max(rates) < 0.008
-        slow = [world for world, found in zip(worlds, rates, strict=True) if found > 0.002]
-        assert max(pool.map(lambda world: rate(world, 20 * ROUNDS), slow), default=0.0) < 0.002
+        for rounds, most in ((ROUNDS, 0.008), (4 * ROUNDS, 0.006), (20 * ROUNDS, 0.002)):
+            rates = list(pool.map(lambda world, rounds=rounds: rate(world, rounds), worlds))
+            assert max(rates, default=0.0) < most
+            worlds = [world for world, found in zip(worlds, rates, strict=True) if found > 0.002]
 
 
 def test_an_adversary_that_withdraws_pairs_does_not_stop_it() -> None:

@@ -126,6 +126,9 @@ def shorter() -> tuple[Experiment, ...]:
     return tuple(replace(one, quick=SHORT.get(one.id, one.quick)) for one in experiments())
 
 
+pytestmark = pytest.mark.timeout(600)  # the first test runs and compiles everything
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     """Return everything, run once."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wakeful.service import bandit_rules, decision_rules
+from wakeful.service import bandit_rules, decision_rules, shelf
 from wakeful.service.engine import Engine
 from wakeful.service.folding import fold
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
@@ -29,6 +29,7 @@ from wakeful.service.store import StoreError
 from wakeful.service.stores import open_store
 
 ARMS = ["tea", "coffee", "juice"]
+DECIDE = Decide("shop", NewDecision())
 
 
 class Clock:
@@ -411,3 +412,39 @@ def test_a_bandit_that_another_process_deleted_can_be_made_again(new_postgres: C
         assert first.run([Delete("shop", 1)])[0] is None
         assert second.run([Create("shop", NewBandit(arms=["x"], policy="SIExp3"))])[0][1]
         second.close()
+
+
+@pytest.fixture
+def damaged(url: str) -> str:
+    """Return a store with a shop whose fourth event was changed, and an arena that is sound."""
+    with serving(url) as engine:
+        play(engine, 1, 3)
+    store = open_store(url)
+    shop = next(row for row in store.rows() if row.name == "shop")
+    store.execute("UPDATE event SET hash = ? WHERE bandit = ? AND number = 4", (shop.hash, shop.id))
+    store.execute("DELETE FROM snapshot")
+    store.close()
+    return url
+
+
+def test_one_damaged_log_is_named_and_others_are_served(damaged: str, caplog: pytest.LogCaptureFixture) -> None:
+    engine = Engine(open_store(damaged))
+    assert "bandit 'shop' is not served: event 4 of 'shop' is wrong" in caplog.text
+    for requests in ([DECIDE], [Look("shop", lambda ledger, _: ledger.head)]):
+        (refused,) = engine.run(requests)
+        assert (refused.status, refused.message.split(":")[0]) == (500, "the log of this bandit is damaged")
+    assert engine.run([LookAll(lambda ledgers: [ledger.name for ledger in ledgers])]) == [["arena"]]
+    assert engine.run([DECIDE, Decide("arena", NewDecision())])[1][1]
+    assert engine.sweep() == 0
+    assert engine.is_ready
+    engine.close()
+
+
+def test_a_damaged_log_is_read_once(damaged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, read = Engine(open_store(damaged)), []
+    monkeypatch.setattr(shelf, "fold", lambda *given: read.append(given))
+    engine.run([DECIDE])
+    engine.run([LookAll(len)])
+    engine.sweep()
+    assert read == []
+    engine.close()

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from wakeful.service import desk as desk_module
-from wakeful.service import postgres_trips, trips
+from wakeful.service import postgres, postgres_trips, trips
 from wakeful.service.batch import Batch
 from wakeful.service.desk import Desk
 from wakeful.service.engine import FEW_ARMS, Engine
@@ -100,10 +100,9 @@ def test_events_of_others_that_do_not_follow_are_refused(new_postgres: Callable[
     with psycopg.connect(url, autocommit=True) as connection:
         body = connection.execute("SELECT body FROM event WHERE number = 3").fetchone()
         connection.execute(f"UPDATE event SET {changed} WHERE number = 3")
-        assert second.run([DECIDE])[0].status == 503
-        assert not second.is_ready
+        assert second.run([DECIDE])[0].status == 500
         second.refresh()
-        assert not second.is_ready
+        assert "shop" not in second.ledgers
         connection.execute("UPDATE event SET body = %s WHERE number = 3", body)
     assert before
     first.close()
@@ -120,7 +119,7 @@ def test_a_log_that_does_not_follow_keeps_nobody_else_from_being_served(url: str
     again = Engine(open_store(url))
     for _ in range(2):
         refused, made, more = again.run([DECIDE, other, other])
-        assert refused.status == 503
+        assert refused.status == 500
         assert made[1]
         assert more[1]
     assert again.ledgers["other"].decisions == 5
@@ -137,9 +136,25 @@ def test_a_log_that_does_not_follow_is_not_opened(url: str) -> None:
         engine.store.execute("UPDATE event SET body = ? WHERE number = 3", (changed,))
     engine.store.close()
     again = Engine(open_store(url))
-    assert not again.is_ready
-    assert again.run([DECIDE])[0].status == 503
+    assert "shop" not in again.ledgers
+    assert again.run([DECIDE])[0].status == 500
     again.store.close()
+
+
+def test_a_connection_whose_commits_do_not_wait_for_the_disk_is_refused(
+    new_postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = new_postgres()
+    engine = Engine(open_store(url))
+    monkeypatch.setattr(postgres, "SETTINGS", "-c synchronous_commit=off")
+    with pytest.raises(StoreError, match="synchronous_commit must be on, got 'off'"):
+        open_store(url)
+    open_store(url, reads_only=True).close()  # which commits nothing
+    engine.store._connection.close()  # type: ignore[attr-defined]
+    assert engine.run([MAKE])[0].status == 503
+    monkeypatch.undo()
+    assert engine.run([MAKE])[0][1]
+    engine.close()
 
 
 class Locked:

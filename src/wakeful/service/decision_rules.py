@@ -1,7 +1,9 @@
 """What requests about decisions do: choose, learn how it went, and record what has waited too long."""
 
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from math import isclose
+from typing import Any
 
 from wakeful.duels.duel import Duel
 from wakeful.inputs import must_be
@@ -145,3 +147,26 @@ def overdue(ledger: Ledger, now: float) -> list[int]:
     """Return the decisions whose deadline has passed, the first ones only: the others' turn comes next."""
     passed = max(now, ledger.time)  # as events are dated
     return list(islice((number for number, deadline in ledger.waiting.items() if deadline < passed), MOST_EXPIRED))
+
+
+def decisions_asked_for(
+    requests: Sequence[Any], ledgers: Mapping[str, Ledger], now: float = 0.0
+) -> dict[str, tuple[list[int], list[str]]]:
+    """Return, for each bandit, the numbers and own ids of the decisions that requests are about."""
+    asked: dict[str, tuple[list[int], list[str]]] = {request.bandit: ([], []) for request in requests}
+    for request in requests:
+        numbers, own_ids = asked[request.bandit]
+        if request.bandit not in ledgers:
+            continue
+        if isinstance(request, Report):
+            number = number_of(request.decision)
+            if number is not None:
+                numbers.append(number)
+            elif "\0" not in request.decision:  # no decision has such an id, and PostgreSQL takes no such text
+                own_ids.append(request.decision)
+        elif isinstance(request, Decide):
+            if request.body.id:
+                own_ids.append(request.body.id)
+        elif isinstance(request, Expire):
+            numbers += overdue(ledgers[request.bandit], now)
+    return asked

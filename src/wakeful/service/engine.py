@@ -13,9 +13,9 @@ from typing import Any
 
 from wakeful.service.bandit_rules import compile_for, compile_records
 from wakeful.service.batch import Batch, writes_of
-from wakeful.service.decision_rules import overdue
+from wakeful.service.decision_rules import decisions_asked_for, overdue
 from wakeful.service.events import Entry
-from wakeful.service.known import Finder, number_of
+from wakeful.service.known import Finder
 from wakeful.service.reader import Reader
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Decide, Delete, Expire, Look, LookAll, Record, Report, Request
@@ -28,6 +28,7 @@ log = logging.getLogger("wakeful.service")
 FEW_ARMS = 200  # a decision among so many takes a millisecond at most
 MOST_LATELY = 16  # bandits that are locked because they were asked for lately
 UNAVAILABLE = "the store does not answer; try again: what has an id counts once"
+DAMAGED = "the log of this bandit is damaged: wakeful verify says more"
 
 
 class Engine:
@@ -130,7 +131,7 @@ class Engine:
 
     def _wanted(self, batch: Batch) -> list[Wanted]:
         """Return what usual requests have to know of their bandits, and of those for which more may come meanwhile."""
-        asked = self._asked(batch.requests)
+        asked = decisions_asked_for(batch.requests, self.ledgers)
         batch.names, batch.writes = set(asked), len(batch.requests)
         if len(self._lately) <= MOST_LATELY:
             batch.names |= self._lately & set(self.ledgers)
@@ -226,13 +227,21 @@ class Engine:
 
     def _fail(self, batch: Batch, problem: StoreError) -> None:
         """Answer that the store failed; ledgers are read again from what it has."""
-        log.warning("the store failed: %s", problem)
+        refused = self._refusal(problem)
         self.store.rollback()
         self.shelf.forget(batch.names)
-        self.is_ready = batch.is_open = False
+        batch.is_open = False
         for n, request in enumerate(batch.requests):
             if not isinstance(request, Look | LookAll):
-                batch.answers[n] = Refused("unavailable", UNAVAILABLE)
+                batch.answers[n] = refused
+
+    def _refusal(self, problem: StoreError) -> Refused:
+        """Return how a failure of the store is answered; with one damaged log, others can still be served."""
+        log.warning("the store failed: %s", problem)
+        if isinstance(problem, DamagedLogError):
+            return Refused("failed", DAMAGED)
+        self.is_ready = False
+        return Refused("unavailable", UNAVAILABLE)
 
     def _each_alone(self, batch: Batch) -> None:
         """Carry out each request by itself, after one of them has broken what they had in common."""
@@ -268,7 +277,7 @@ class Engine:
         """Delete a bandit, if the caller knows its whole log."""
         ledger = self.ledgers.get(request.bandit)
         if ledger is None:
-            return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
+            return _no_bandit(request.bandit)
         if ledger.head != request.events:
             message = f"events must be {ledger.head}, the number of the last event, got {request.events}: export first"
             return Refused("conflict", message, "events")
@@ -280,31 +289,11 @@ class Engine:
     def _finders(self, requests: Sequence[Any], rows: dict[str, Row], now: float) -> dict[str, Finder]:
         """Return the decisions that requests are about, for each bandit."""
         finders = {}
-        asked = self._asked(requests, now)
+        asked = decisions_asked_for(requests, self.ledgers, now)
         for name, (numbers, own_ids) in asked.items():
             found = self.store.find(rows[name], numbers, own_ids) if numbers or own_ids else []
             finders[name] = Finder(found, rows[name].first if name in rows else 1)
         return finders
-
-    def _asked(self, requests: Sequence[Any], now: float = 0.0) -> dict[str, tuple[list[int], list[str]]]:
-        """Return, for each bandit, the numbers and own ids of decisions that requests are about."""
-        asked: dict[str, tuple[list[int], list[str]]] = {request.bandit: ([], []) for request in requests}
-        for request in requests:
-            numbers, own_ids = asked[request.bandit]
-            if request.bandit not in self.ledgers:
-                continue
-            if isinstance(request, Report):
-                number = number_of(request.decision)
-                if number is not None:
-                    numbers.append(number)
-                elif "\0" not in request.decision:  # no decision has such an id, and PostgreSQL takes no such text
-                    own_ids.append(request.decision)
-            elif isinstance(request, Decide):
-                if request.body.id:
-                    own_ids.append(request.body.id)
-            elif isinstance(request, Expire):
-                numbers += overdue(self.ledgers[request.bandit], now)
-        return asked
 
     def _read(self, request: Look | LookAll) -> Any:
         """Read something, from state that is committed and current."""
@@ -313,9 +302,7 @@ class Engine:
                 answer = self._looked(request)
             self.store.settle()
         except StoreError as problem:
-            log.warning("the store failed: %s", problem)
-            self.is_ready = False
-            return Refused("unavailable", UNAVAILABLE)
+            return self._refusal(problem)
         except Refused as refused:
             return refused
         except Exception as problem:
@@ -330,7 +317,7 @@ class Engine:
         row = self.store.row(request.bandit)
         self.shelf.catch_up(request.bandit, row)
         if row is None:
-            return Refused("not_found", f"no bandit has the name {request.bandit!r}", "name")
+            return _no_bandit(request.bandit)
         return request.function(self.ledgers[request.bandit], Reader(self.store, row))
 
     def sweep(self) -> int:
@@ -378,3 +365,8 @@ class Engine:
         except StoreError as problem:
             log.warning("no snapshot was written: %s", problem)
         self.store.close()
+
+
+def _no_bandit(name: str) -> Refused:
+    """Return that there is no such bandit."""
+    return Refused("not_found", f"no bandit has the name {name!r}", "name")

@@ -108,7 +108,12 @@ class PostgresStore(Store):
                 self.execute(statement)
 
     def _prepare_trips(self) -> None:
-        """Let a new connection know the statements of trips."""
+        """Let a new connection know the statements of trips; one whose commits do not wait for the disk is refused."""
+        waits = self.execute("SHOW synchronous_commit")[0][0]
+        if waits != "on" and not self.reads_only:
+            raise StoreError(
+                f"synchronous_commit must be on, got {waits!r}: does a pooler drop the settings of connections?"
+            )
         if self._watched >= 0:
             os.close(self._watched)
         self._watched = os.dup(self._connection.fileno())  # stays open, however the connection ends

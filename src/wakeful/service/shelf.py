@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from wakeful.service.folding import fold, follow, is_at_end
@@ -24,6 +25,7 @@ class Shelf:
         ledgers: those that were read so far
         ids: of the rows that they were read from
         saved: number and bytes of their last snapshots
+        damaged: rows of bandits whose logs are not what they should be, by name
     """
 
     def __init__(self, store: Store, snapshot: int = EVENTS_PER_SNAPSHOT) -> None:
@@ -31,6 +33,7 @@ class Shelf:
         self.ledgers: dict[str, Ledger] = {}
         self.ids: dict[str, int] = {}
         self.saved: dict[str, tuple[int, int]] = {}
+        self.damaged: dict[str, Row] = {}
         self._seen: dict[int, int] = {}  # numbers of the last events when `trail` looked, by ids of rows
         store.on_new_connection = lambda: self.forget(self.ledgers)
 
@@ -48,9 +51,10 @@ class Shelf:
         return True
 
     def catch_up_all(self) -> None:
-        """Bring all ledgers up to what the store has."""
+        """Bring all ledgers up to what the store has, but those of damaged logs."""
         for row in self._rows():
-            self.catch_up(row.name, row)
+            with suppress(DamagedLogError):
+                self.catch_up(row.name, row)
 
     def load(self, names: Iterable[str]) -> None:
         """Bring these ledgers up to what the store has."""
@@ -66,13 +70,18 @@ class Shelf:
         rows, seen = self._rows(), self._seen
         self._seen = {row.id: row.head for row in rows}
         for row in rows:
-            ledger = self.ledgers.get(row.name)
-            is_growing = ledger is not None and ledger.head < row.head != seen.get(row.id)
-            if not is_growing or ledger is None or ledger.wait is not None or ledger.waiting:
-                self.catch_up(row.name, row)
-            elif row.head - ledger.head > self.snapshot:
-                self._skip(row, ledger)
+            with suppress(DamagedLogError):
+                self._trail(row, seen.get(row.id))
         return self._seen != seen
+
+    def _trail(self, row: Row, seen: int | None) -> None:
+        """Do this for one ledger, whose last event had the number `seen`."""
+        ledger = self.ledgers.get(row.name)
+        is_growing = ledger is not None and ledger.head < row.head != seen
+        if not is_growing or ledger is None or ledger.wait is not None or ledger.waiting:
+            self.catch_up(row.name, row)
+        elif row.head - ledger.head > self.snapshot:
+            self._skip(row, ledger)
 
     def _rows(self) -> list[Row]:
         """Return the bandits of the store, after those that are not there any more were forgotten."""
@@ -89,10 +98,25 @@ class Shelf:
             self.ledgers[row.name] = self._restored(row, found) or fold(ledger, self.store, row)
 
     def catch_up(self, name: str, row: Row | None) -> None:
-        """Bring a ledger up to what the store has: other processes append, too."""
+        """Bring a ledger up to what the store has: other processes append, too.
+
+        A damaged log is read once, as long as nothing is appended to it.
+        """
         if row is None or row.head == 0:
             self.forget([name])
-            return
+        elif self.damaged.get(name) == row:
+            raise DamagedLogError(f"the log of {name!r} is damaged")
+        else:
+            try:
+                self._catch_up(name, row)
+            except DamagedLogError as problem:
+                log.warning("bandit %r is not served: %s", name, problem)
+                self.forget([name])
+                self.damaged[name] = row
+                raise
+
+    def _catch_up(self, name: str, row: Row) -> None:
+        """Read a ledger, or what it lacks."""
         ledger = self.ledgers.get(name)
         if ledger is None or self.ids[name] != row.id or not row.first - 1 <= ledger.head <= row.head:
             self.ledgers[name] = self._loaded(row)

@@ -1,5 +1,6 @@
 """Compiled code on disk: found again by the next process, never stale, and silence only where it is quick."""
 
+import gc
 import json
 import logging
 import os
@@ -154,3 +155,27 @@ def test_many_rounds_take_no_more_memory_than_few() -> None:
         wk.play(policy, awake, losses, np.random.default_rng(0), state)
     assert [id(array) for array in state] == arrays
     assert sum(array.nbytes for array in state) == 6 * 6 * 8 + 2 * 8 + 8
+
+
+class Watching:
+    """An entry point that notes how often garbage is collected while it is compiled."""
+
+    def __init__(self) -> None:
+        self.overloads: dict[Any, Any] = {}
+        self.seen: list[tuple[int, ...]] = []
+
+    def compile(self, signature: Any) -> None:
+        self.seen.append(gc.get_threshold())
+        raise RuntimeError("not compiled")
+
+
+@pytest.mark.parametrize(("before", "meanwhile"), [(700, 20_000), (50_000, 50_000), (0, 0)])
+def test_garbage_is_collected_less_often_while_something_is_compiled(before: int, meanwhile: int) -> None:
+    entry, found = Watching(), gc.get_threshold()
+    try:
+        gc.set_threshold(before, 10, 10)
+        with pytest.raises(RuntimeError, match="not compiled"):
+            compiling.specialised(entry, "watching", 1.0)
+        assert (entry.seen, gc.get_threshold()) == ([(meanwhile, 10, 10)], (before, 10, 10))
+    finally:
+        gc.set_threshold(*found)

@@ -127,7 +127,9 @@ class PolicyHarness:
 
     def _step(self, name: str, counts: bool = True) -> Callable[..., Any]:
         if (name, counts) not in self._steps:
-            policy = self.policy if counts and self._kernels else _Variant(self.policy, counts, self._kernels)
+            kernels = self.policy.kernels
+            same = counts or (kernels is not None and not kernels.counts_decisions)
+            policy = self.policy if same and self._kernels else _Variant(self.policy, counts, self._kernels)
             self._steps[name, counts] = step(cast(DuelingPolicy, policy), name, self.state, self.n_arms)
         return self._steps[name, counts]
 

@@ -1,10 +1,19 @@
-"""What holds for every test: its children can be interrupted, and it has the same name in every process."""
+"""What holds for every test: its children can be interrupted, and it has the same name in every process.
+
+And what tests in several rooms use: one process without the compiler.
+"""
 
 import gc
 import re
 import signal
+from collections.abc import Iterator
 
 import pytest
+
+from uncompiled_process import Ask, uncompiled_process
+from wakeful.checks import uncompiled
+
+gc.set_threshold(100_000, 20, 20)  # collecting tests and compiling make many objects and little garbage
 
 for interrupt in (signal.SIGINT, signal.SIGQUIT):  # a shell that starts a job in the background ignores both
     if signal.getsignal(interrupt) is signal.SIG_IGN:
@@ -21,3 +30,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Leave thousands of collected tests out of every garbage collection: compiling makes and drops many objects."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def process_without_compiler() -> Iterator[Ask]:
+    """Yield a function that plays policies in another process."""
+    with uncompiled_process() as ask:
+        yield ask
+
+
+@pytest.fixture
+def one_uncompiled_process(process_without_compiler: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `check_uncompiled` take the same process for all policies."""
+    monkeypatch.setattr(uncompiled, "run_uncompiled", process_without_compiler)

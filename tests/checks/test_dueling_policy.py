@@ -136,6 +136,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "CHECKS", [check for check in CHECKS if check is not suite.check_uncompiled])
 
 
+@pytest.mark.usefixtures("one_uncompiled_process")
 @pytest.mark.parametrize("policy", [*SOUND, broken.Faulty(), broken.Contradictory()], ids=repr)
 def test_without_a_fault_there_is_nothing_to_say(policy: wk.DuelingPolicy) -> None:
     check_dueling_policy(policy)

@@ -120,6 +120,7 @@ each = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.usefixtures("one_uncompiled_process")
 @pytest.mark.parametrize(
     "policy",
     [broken.Sound(), broken.Faulty(broken.SOUND), broken.Boastful("external", "any", 1e6), EpsilonGreedy()],
@@ -154,6 +155,7 @@ def test_a_fault_is_found_and_named(fault: Fault, monkeypatch: pytest.MonkeyPatc
         assert fault.words in str(caught.value)
 
 
+@pytest.mark.usefixtures("one_uncompiled_process")
 @pytest.mark.parametrize(
     "fault", [fault for fault in FAULTS.values() if fault.alone], ids=[n for n, f in FAULTS.items() if f.alone]
 )

@@ -19,6 +19,7 @@ named = pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.policy
 
 
 @named
+@pytest.mark.usefixtures("one_uncompiled_process")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_policy_passes(case: Case, check: Callable[[Policy], None]) -> None:
     check(case.policy)

@@ -29,13 +29,21 @@ def _choices_elsewhere(policy: Recipe, choices: Callable[[Any], Any]) -> Any:
     modules = sorted({kind.__module__ for kind in kinds(policy)})
     rule = "a policy with kernels must stand in a module that another process can import, not in a script"
     require("__main__" not in modules, rule)
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    task = json.dumps([modules, policy.to_dict(), choices.__module__, choices.__name__])
-    command = [sys.executable, "-c", CODE, task]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = run_uncompiled(json.dumps([modules, policy.to_dict(), choices.__module__, choices.__name__]))
     require(done.returncode == 0, f"a policy with kernels must be importable and run uncompiled: {done.stderr[-500:]}")
     return json.loads(done.stdout)
+
+
+def run_uncompiled(task: str) -> subprocess.CompletedProcess[str]:
+    """Let another process without the compiler print the choices of the policy that `task` describes."""
+    command = [sys.executable, "-c", CODE, task]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of that process: what can be imported here can be imported there."""
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
 
 
 def print_choices(task: str) -> None:

@@ -271,17 +271,17 @@ def _share_legend(figure: Figure, grid: Sequence[Any]) -> None:
     """Put one legend for all panels above them, each name once; the figure grows by its height."""
     found = {name: line for axes in grid for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     names, room = list(found), 72 * figure.get_figwidth() - 8
+    widths = [TextPath((0, 0), name, size=8.5).get_extents().width for name in names]
     counts = [math.ceil(len(names) / rows) for rows in range(1, len(names) + 1)]
-    columns = next((count for count in counts if _legend_width(names, count) <= room), 1)
+    columns = next((count for count in counts if _legend_width(widths, count) <= room), 1)
     figure.set_figheight(figure.get_figheight() + 0.175 * math.ceil(len(names) / columns))
     look = {"ncols": columns, "fontsize": 8.5, "columnspacing": 1.2}
     figure.legend(found.values(), names, loc="outside upper left", **look)
 
 
-def _legend_width(names: Sequence[str], columns: int) -> float:
-    """Return how many points wide a legend is, lines and gaps included."""
-    parts = [names[part[0] : part[-1] + 1] for part in np.array_split(range(len(names)), columns)]
-    return sum(43 + max(TextPath((0, 0), name, size=8.5).get_extents().width for name in part) for part in parts)
+def _legend_width(widths: Sequence[float], columns: int) -> float:
+    """Return how many points wide a legend of names with these widths is, lines and gaps included."""
+    return float(sum(43 + max(part) for part in np.array_split(widths, columns)))
 
 
 def wrapped(text: str, width: int) -> str:

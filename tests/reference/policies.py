@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -225,6 +226,9 @@ class SleepingUCB:
         self.total[k] += loss
 
 
+legendre = cache(np.polynomial.legendre.leggauss)  # nodes and weights, by their number
+
+
 class SleepingThompson:
     """The chance that an arm's draw from its Beta posterior is the lowest: the integral of a polynomial."""
 
@@ -234,14 +238,14 @@ class SleepingThompson:
 
     def law(self, S: list[int]) -> Law:
         degree = 1 + sum(self.ones) + sum(self.zeros) + len(S)
-        nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
+        nodes, weights = legendre(degree // 2 + 1)
         x = (nodes + 1) / 2
-        posterior = {i: stats.beta(1 + self.ones[i], 1 + self.zeros[i]) for i in S}
-        above = {i: posterior[i].sf(x) for i in S}
+        posterior = {i: (1 + self.ones[i], 1 + self.zeros[i]) for i in S}
+        above = {i: stats.beta.sf(x, *posterior[i]) for i in S}
         p = {}
         for i in S:
             others = [above[j] for j in S if j != i]
-            p[i] = float(weights / 2 @ (posterior[i].pdf(x) * np.prod(others, axis=0)))
+            p[i] = float(weights / 2 @ (stats.beta.pdf(x, *posterior[i]) * np.prod(others, axis=0)))
         return p
 
     def decided(self, S: list[int], p: Law, k: int, coin: float) -> float:

@@ -479,7 +479,7 @@ class Unguarded(GreedyDuels):
 
 # Kernels
 
-SOUND, OVERFLOWS, LEAVES, MISSPOKEN, MISTAUGHT, MISREMEMBERED = range(6)
+SOUND, OVERFLOWS, LEAVES, IMPURE, MISSPOKEN, MISTAUGHT, MISREMEMBERED = range(7)
 
 
 @njit(cache=True)
@@ -490,6 +490,8 @@ def faulty_law(parameters: Any, state: Any, pairs: Any, awake: Any, chosen: Any,
         total += 1.0 / (1.0 + state.counts[k])
     for k in awake:
         p[k] = 1.0 / (1.0 + state.counts[k]) / total
+    if parameters.fault == IMPURE:
+        state.counts[0] += 1.0
     if parameters.fault == OVERFLOWS:
         key = 1
         for _ in range(50):
@@ -508,13 +510,19 @@ def faulty_learn(parameters: Any, state: Any, pick: Any, shares: Any) -> None:
         state.counts[0] += 0.0
 
 
+@njit(cache=True)
+def faulty_remember(parameters: Any, state: Any, awake: Any, chosen: Any, p: Any, arm: int, coin: float) -> float:
+    """Count nothing, which nobody knows who does not read it."""
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Faulty(wk.DuelingPolicy):
     """A fault inside of a kernel."""
 
     fault: int = SOUND
 
-    kernels = wk.DuelKernels(faulty_law, faulty_learn)
+    kernels = wk.DuelKernels(faulty_law, faulty_learn, faulty_remember)
 
     def start(self, n_arms: int, size: int = 2) -> Counts:
         return Counts(np.zeros(n_arms))

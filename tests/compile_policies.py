@@ -15,7 +15,6 @@ import numpy as np
 
 import duel_cases
 import policy_cases
-from wakeful.checks.duel_trials import PolicyHarness
 from wakeful.duels.kernels import DUEL_EXAMPLES
 from wakeful.duels.policy import DuelingPolicy, step
 from wakeful.duels.spectate import Fights, fold_fights
@@ -59,11 +58,10 @@ def compile_policy(policy: Policy) -> None:
 
 
 def compile_dueling_policy(policy: DuelingPolicy) -> None:
-    """The same for duels, and what `check_dueling_policy` asks without counting."""
+    """The same for duels."""
     state = policy.start(N_ARMS)
     for name in DUEL_EXAMPLES:
         step(policy, name, state, N_ARMS)
-    PolicyHarness(policy, N_ARMS).ask(np.ones((N_ARMS, N_ARMS), np.bool_), np.full(4, 0.5))
     if policy.from_others:
         empty, positions, everybody = np.zeros(0), np.zeros(0, np.int64), np.ones((1, N_ARMS), np.bool_)
         none = Fights(np.zeros((0, 2), np.int64), empty, empty, everybody, positions, np.zeros((0, 2)))

@@ -108,6 +108,12 @@ FAULTS = {
     "misremembered": Fault(
         lambda: broken.Contradictory(broken.MISREMEMBERED), suite.check_kernels_match_methods, "remember must agree"
     ),
+    "impure inside": Fault(
+        lambda: broken.Faulty(broken.IMPURE),
+        suite.check_folding,
+        "a copy that counts the same duels in the same order",
+        alone=False,
+    ),
     "leaving": Fault(
         lambda: broken.Faulty(broken.LEAVES),
         suite.check_uncompiled,

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from wakeful.bandits.learner import copied
 from wakeful.checks.trials import EXACT
-from wakeful.duels.kernels import NO_LAW, DuelKernels, Pick, empty_pick, partners, remember, share_win
+from wakeful.duels.kernels import NO_LAW, DuelKernels, Pick, empty_pick, partners, share_win
 from wakeful.duels.policy import DuelingPolicy, step
 from wakeful.inputs import require
 from wakeful.numerics.arrays import Floats, Ints, Mask
@@ -17,18 +18,12 @@ from wakeful.policies.spec import Recipe
 
 
 @dataclass(frozen=True)
-class _Variant(Recipe):
-    """A policy that does not count decisions, or one that does not use its kernels."""
+class _Plain(Recipe):
+    """A policy without its kernels, as methods in plain Python, which count decisions if that is wanted."""
 
     policy: DuelingPolicy
-    counts: bool = True
-    compiled: bool = True
-
-    @property
-    def kernels(self) -> DuelKernels | None:
-        """The kernels, if wanted, without counting if that is not."""
-        kernels = self.policy.kernels if self.compiled else None
-        return kernels if kernels is None or self.counts else kernels._replace(remember=remember)
+    counts: bool
+    kernels: ClassVar[DuelKernels | None] = None
 
     def parameters(self, n_arms: int) -> Any:
         """Return the policy's."""
@@ -56,7 +51,7 @@ class PolicyHarness:
         self.policy = policy
         self.n_arms = n_arms
         self.state = policy.start(n_arms, size) if state is None else state
-        self._kernels = compiled
+        self._kernels = policy.kernels if compiled else None
         self._steps: dict[tuple[str, bool], Callable[..., Any]] = {}
         self._fields = policy.fields(self.state, n_arms)
 
@@ -111,7 +106,10 @@ class PolicyHarness:
 
     def _drawn(self, pairs: Mask, uniforms: Floats, counts: bool) -> Pick:
         pick = empty_pick(uniforms.size // 2, self.n_arms)
-        wrong = self._step("choose", counts)(pairs, uniforms, pick, self._fields)
+        fields = self._fields
+        if not counts and self._kernels is not None and self._kernels.counts_decisions:  # in a copy of the state
+            fields = self.policy.fields(copied(self.state), self.n_arms)
+        wrong = self._step("choose", counts)(pairs, uniforms, pick, fields)
         if wrong >= 0:
             _assert_law(pick, wrong, pairs)
         return pick
@@ -127,9 +125,8 @@ class PolicyHarness:
 
     def _step(self, name: str, counts: bool = True) -> Callable[..., Any]:
         if (name, counts) not in self._steps:
-            kernels = self.policy.kernels
-            same = counts or (kernels is not None and not kernels.counts_decisions)
-            policy = self.policy if same and self._kernels else _Variant(self.policy, counts, self._kernels)
+            itself = self._kernels is not None or (counts and self.policy.kernels is None)
+            policy = self.policy if itself else _Plain(self.policy, counts)
             self._steps[name, counts] = step(cast(DuelingPolicy, policy), name, self.state, self.n_arms)
         return self._steps[name, counts]
 

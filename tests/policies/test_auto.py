@@ -108,6 +108,27 @@ def test_an_arm_that_was_never_played_in_a_set_says_nothing_about_dependence() -
         gains = bandit.state.evidence - before
 
 
+def test_an_arm_that_is_awake_alone_tells_whether_losses_depend_on_what_is_awake() -> None:
+    bandit = wk.Bandit(wk.Auto(), arms=2, seed=1)
+    for _ in range(20):
+        bandit.update(bandit.choose(), loss=0.0)
+    before = wk.Auto().belief(bandit.state).pooling[np.inf]
+    for _ in range(10):
+        bandit.update(bandit.choose([0]), loss=1.0)
+    assert wk.Auto().belief(bandit.state).pooling[np.inf] < 0.25 * before
+
+
+def test_the_shortest_memory_plays_the_arm_with_the_lowest_bound() -> None:
+    policy = wk.Auto()
+    state = policy.start(3)
+    state.evidence[:] = -12.0
+    state.evidence[-1, -1] = 0.0  # sure that only the last 100 decisions count, and that awake sets do not matter
+    state.counts[-1], state.losses[-1] = [60.0, 20.0, 20.0], [30.0, 10.0, 16.0]
+    p = policy.probabilities(state, np.ones(3, np.bool_))
+    assert p[1] > 0.9  # as good as the first and less certain
+    assert p[0] > p[2]
+
+
 def test_decisions_while_feedback_is_pending_differ() -> None:
     bandit = wk.Bandit(arms=10, seed=1)
     assert len({bandit.choose().arm for _ in range(200)}) == 10

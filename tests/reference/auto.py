@@ -22,7 +22,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return (0.0 if kappa == math.inf else -1.5) + (0.0 if rho == 1.0 else -2.5)
+        return (0.0 if kappa == math.inf else -1.8) + (0.0 if rho == 1.0 else -1.5)
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -55,14 +55,28 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
+        return self.by_bounds(n, m) if rho == min(RHOS) else self.by_evidence(n, m, rho)
+
+    def by_bounds(self, n: Law, m: Law) -> Law:
+        width = 0.8 * math.log(1.0 + sum(n.values()))
+        low = min(self.wilson(m[k], width / n[k]) for k in n)
+        w = {k: math.exp(-2.5 * (n[k] * (m[k] - low) ** 2 / (low * (1.0 - low)) - width)) for k in n}
+        return {k: w[k] / sum(w.values()) for k in n}
+
+    def wilson(self, m: float, h: float) -> float:
+        """The lower root b of (m - b)^2 = h b (1 - b)."""
+        return (m + h / 2.0 - math.sqrt(h * m * (1.0 - m) + h**2 / 4.0)) / (1.0 + h)
+
+    def by_evidence(self, n: Law, m: Law, rho: float) -> Law:
         best = min(m.values())
         greed = 4.0 if rho == 1.0 else 8.0
         w = {}
-        for k in S:
+        for k in n:
             x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
-            overdue = max(n.values()) / min(len(S) * n[k], n[k] + 100.0) * math.exp(-x)
-            w[k] = math.exp(-x - math.log(1.0 + greed * (len(S) + 2.0) * min(x, 2.0)) / (1.0 + overdue))
-        return {k: w[k] / sum(w.values()) for k in S}
+            overdue = max(n.values()) / min(len(n) * n[k], n[k] + 100.0) * math.exp(-x)
+            z = math.sqrt(2.0 * max(x, 0.0))
+            w[k] = math.exp(-x - math.log(1.0 + greed * (len(n) + 2.0) * min(z, 2.0)) / (1.0 + overdue))
+        return {k: w[k] / sum(w.values()) for k in n}
 
     def law(self, S: list[int]) -> Law:
         if len(S) == 1:
@@ -83,10 +97,9 @@ class Auto:
         return None
 
     def learn(self, S: list[int], p: Law, k: int, note: None, loss: float) -> None:
-        if len(S) > 1:
-            if self.a > 0.0:
-                self.watch(S, p, k, loss)
-            self.weigh(tuple(S), k, loss)
+        if len(S) > 1 and self.a > 0.0:
+            self.watch(S, p, k, loss)
+        self.weigh(tuple(S), k, loss)
         if tuple(S) not in self.sets and len(self.sets) < self.max_sets:
             self.sets.append(tuple(S))
         self.seen.append((tuple(S), k, loss))

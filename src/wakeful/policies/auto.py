@@ -15,14 +15,16 @@ from wakeful.numerics.exponentials import exp, log
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, SHORTEST, add_loss, no_records, read_set
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-GREED = 4.0  # how much less an arm is played with each nat against it, for every awake arm and two more
+GREED = 4.0  # how much less an arm is played with each standard deviation, for every awake arm and two more
 GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
-BEND = 2.0  # nats against an arm beyond which more do not make it rarer still
+BEND = 2.0  # standard deviations beyond which more do not make an arm rarer still
 PATIENCE = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
+WIDTH = 0.8  # of the bounds by which the shortest memory plays: as in `SleepingUCB(0.2)` for means near 1/2
+STEEPNESS = 2.5  # how much less an arm is played there the farther its mean is from the lowest bound
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -84,7 +86,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (53 %); all decisions count (71 %).
+    Losses do not depend on what is available (60 %); all decisions count (48 %).
     """
 
     max_sets: int = 256
@@ -191,24 +193,56 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
             weight = exp(SHARPNESS * (state.evidence[a, r] - top))
             if weight >= NEGLIGIBLE:
                 read_set(state, KAPPAS[a], r, row, awake, n, mean)
-                _sample(weight, GREED if r == 0 else GREED_FORGETTING, awake, n, mean, p)
+                if r == SHORTEST:
+                    _bounds(n, mean)
+                else:
+                    _odds(GREED if r == 0 else GREED_FORGETTING, n, mean)
+                _add(weight, awake, n, p)
                 total += weight
     for k in awake:
         p[k] /= total
 
 
 @kernel
-def _sample(weight: float, greed: float, awake: Ints, n: Floats, mean: Floats, p: Floats) -> None:
-    """Add `weight` times the probabilities of one reading to `p`: Maillard sampling with relative entropies."""
+def _odds(greed: float, n: Floats, mean: Floats) -> None:
+    """Turn `n` into what one reading plays, up to a factor: Maillard sampling with relative entropies, greedier."""
     best, most = mean.min(), n.max()
+    for i in range(n.size):
+        x = n[i] * entropy(mean[i], best)
+        overdue = most / min(n.size * n[i], n[i] + PATIENCE) * exp(-x)
+        apart = min(math.sqrt(2.0 * x), BEND)  # standard deviations
+        n[i] = exp(-x - log(1.0 + greed * (n.size + 2.0) * apart) / (1.0 + overdue))
+
+
+@kernel
+def _bounds(n: Floats, mean: Floats) -> None:
+    """Turn `n` into what the shortest memory plays, up to a factor: the arm with the lowest lower bound most often.
+
+    The bound b of an arm of mean m is that of Wilson (1927), where `n (m - b)^2 = w b (1 - b)`.
+    """
+    total, lowest = 1.0, 1.0
+    for i in range(n.size):
+        total += n[i]
+    width = WIDTH * log(total)
+    for i in range(n.size):
+        share = width / n[i]
+        root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
+        lowest = min(lowest, mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
+    for i in range(n.size):
+        n[i] *= (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest))
+    least = n.min()  # the width, but for rounding
+    for i in range(n.size):
+        n[i] = exp(-STEEPNESS * (n[i] - least))
+
+
+@kernel
+def _add(weight: float, awake: Ints, odds: Floats, p: Floats) -> None:
+    """Add `weight` times the probabilities that have these odds to `p`."""
     total = 0.0
     for i in range(awake.size):
-        x = n[i] * entropy(mean[i], best)
-        overdue = most / min(awake.size * n[i], n[i] + PATIENCE) * exp(-x)
-        n[i] = exp(-x - log(1.0 + greed * (awake.size + 2.0) * min(x, BEND)) / (1.0 + overdue))
-        total += n[i]
+        total += odds[i]
     for i in range(awake.size):
-        p[awake[i]] += weight * n[i] / total
+        p[awake[i]] += weight * odds[i] / total
 
 
 @kernel

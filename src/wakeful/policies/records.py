@@ -20,8 +20,9 @@ from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
-DOUBT_SETS = 1.5  # nats that a reading which keeps sets apart has against it before the first loss
-DOUBT_MEMORY = 2.5  # nats that a reading which forgets has against it
+SHORTEST = len(RHOS) - 1  # the index of the shortest memory
+DOUBT_SETS = 1.8  # nats that a reading which keeps sets apart has against it before the first loss
+DOUBT_MEMORY = 1.5  # nats that a reading which forgets has against it
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 LOWEST_EVIDENCE = -20.0  # in files: older versions doubted readings that forget by 6 nats
 REACH = 16  # rows of the table of sets that are looked at for a set
@@ -201,10 +202,9 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
 
 @kernel
 def add_loss(state: Records, awake: Ints, arm: int, loss: float) -> None:
-    """Weigh the readings by one loss, then count it; alone, an arm says nothing about them."""
+    """Weigh the readings by one loss, then count it."""
     row = find(state.sets, state.set_counts, awake, REACH)
-    if awake.size > 1:
-        weigh(state, row, arm, loss)
+    weigh(state, row, arm, loss)
     if row >= 0:
         count(state.sets, state.set_counts, row, awake)
     state.totals[0] += 1.0

@@ -22,7 +22,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return (0.0 if kappa == math.inf else -1.8) + (0.0 if rho == 1.0 else -1.5)
+        return (0.0 if kappa == math.inf else -1.8) + (0.0 if rho == 1.0 else -2.0)
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))

@@ -86,7 +86,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (60 %); all decisions count (48 %).
+    Losses do not depend on what is available (60 %); all decisions count (60 %).
     """
 
     max_sets: int = 256

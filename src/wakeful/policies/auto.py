@@ -15,7 +15,7 @@ from wakeful.numerics.exponentials import exp, log
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, SHORTEST, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, SHORTEST_MEMORY, add_loss, no_records, read_set
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
@@ -23,8 +23,8 @@ GREED = 4.0  # how much less an arm is played with each standard deviation, for 
 GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
 BEND = 2.0  # standard deviations beyond which more do not make an arm rarer still
 PATIENCE = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
-WIDTH = 0.8  # of the bounds by which the shortest memory plays: as in `SleepingUCB(0.2)` for means near 1/2
-STEEPNESS = 2.5  # how much less an arm is played there the farther its mean is from the lowest bound
+BOUND_WIDTH = 0.8  # of the bounds by which the shortest memory plays: as in `SleepingUCB(0.2)` for means near 1/2
+BOUND_STEEPNESS = 2.5  # how much less an arm is played there the farther its mean is from the lowest bound
 SHARPNESS = 2.0  # how many times the evidence for a reading counts
 NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -193,7 +193,7 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
             weight = exp(SHARPNESS * (state.evidence[a, r] - top))
             if weight >= NEGLIGIBLE:
                 read_set(state, KAPPAS[a], r, row, awake, n, mean)
-                if r == SHORTEST:
+                if r == SHORTEST_MEMORY:
                     _bounds(n, mean)
                 else:
                     _odds(GREED if r == 0 else GREED_FORGETTING, n, mean)
@@ -223,7 +223,7 @@ def _bounds(n: Floats, mean: Floats) -> None:
     total, lowest = 1.0, 1.0
     for i in range(n.size):
         total += n[i]
-    width = WIDTH * log(total)
+    width = BOUND_WIDTH * log(total)
     for i in range(n.size):
         share = width / n[i]
         root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
@@ -232,7 +232,7 @@ def _bounds(n: Floats, mean: Floats) -> None:
         n[i] *= (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest))
     least = n.min()  # the width, but for rounding
     for i in range(n.size):
-        n[i] = exp(-STEEPNESS * (n[i] - least))
+        n[i] = exp(-BOUND_STEEPNESS * (n[i] - least))
 
 
 @kernel

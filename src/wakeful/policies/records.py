@@ -20,7 +20,7 @@ from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
-SHORTEST = len(RHOS) - 1  # the index of the shortest memory
+SHORTEST_MEMORY = len(RHOS) - 1  # the index of the shortest memory
 DOUBT_SETS = 1.8  # nats that a reading which keeps sets apart has against it before the first loss
 DOUBT_MEMORY = 2.0  # nats that a reading which forgets has against it
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed

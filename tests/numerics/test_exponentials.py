@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wakeful.numerics.exponentials import LOWEST, exact_log, exp, exponentiate, log, log1p, power
+from wakeful.numerics.exponentials import LOWEST, exact_log, exp, exponentiate, log, log1p, power, take_logs
 
 WIDE = np.random.default_rng(5)
 
@@ -29,6 +29,19 @@ def test_every_exponential_is_right_to_one_unit_in_the_last_place() -> None:
     found = x.copy()
     exponentiate(found)
     assert error(found, np.exp(x.astype(np.longdouble))) < 1.0
+
+
+def test_many_logarithms_at_once_have_the_bits_of_each_alone() -> None:
+    x = np.concatenate(
+        [
+            np.exp(WIDE.uniform(-708.0, 709.0, 3001)),
+            1.0 + np.arange(-50, 51) * 2.0**-52,
+            [2.0**-1022, np.finfo(np.float64).max],
+        ]
+    )
+    found = x.copy()
+    take_logs(found)
+    assert found.tolist() == [log(value) for value in x.tolist()]
 
 
 NUMBERS: list[tuple[Callable[[float], float], Any, Any]] = [

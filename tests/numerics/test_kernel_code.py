@@ -2,13 +2,15 @@
 
 import os
 import pickle
+import re
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
-from wakeful.numerics.compile import bind, kernel
+from wakeful.numerics.compile import as_kernel, bind, kernel
+from wakeful.numerics.exponentials import take_logs
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
 
@@ -103,3 +105,24 @@ def test_arrays_are_written_in_place() -> None:
 
 def test_it_can_be_sent_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(four_times))(1.0) == 4.0
+
+
+def inverse(x: float) -> float:
+    return 1.0 / x
+
+
+@pytest.mark.parametrize("is_called_from_python", [False, True])
+def test_a_division_by_zero_raises_in_kernels_of_users_and_not_in_ours(is_called_from_python: bool) -> None:
+    def entry(part: Any) -> Any:
+        return part if is_called_from_python else bind(called, "called", False, four_times=part)
+
+    assert entry(kernel(inverse))(0.0) == np.inf
+    with pytest.raises(ZeroDivisionError):
+        entry(as_kernel(inverse))(0.0)
+
+
+def test_a_loop_with_divisions_is_vectorised() -> None:
+    logs: Any = take_logs
+    logs(np.ones(64))
+    (code,) = logs.whole.inspect_llvm().values()
+    assert re.search(r"fdiv <\d+ x double>", code)

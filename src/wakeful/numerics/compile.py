@@ -21,7 +21,7 @@ from numba.np import numpy_support
 
 from wakeful.numerics.compile_cache import NOT_KEPT, CompileCache, config, without_caches
 from wakeful.numerics.fingerprint import fingerprint_and_kernels, say_once
-from wakeful.numerics.kernel_code import Kernel
+from wakeful.numerics.kernel_code import Kernel, options
 from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,15 +41,17 @@ def kernel(function: Function) -> Function:
     """Compile `function` on first use; under `NUMBA_DISABLE_JIT=1` it stays plain Python.
 
     There is no `fastmath`, hence no fused multiply-add, so that every CPU computes the same bits. For the same
-    reason kernels take exp and log from `exponentials`, not from the C library.
+    reason kernels take exp and log from `exponentials`, not from the C library. A division by zero raises nothing.
     """
     compiled: Any = function if config.DISABLE_JIT else Kernel(function)
     return compiled  # type: ignore[no-any-return]
 
 
 def as_kernel(function: Any) -> Any:
-    """Return `function` as a kernel: a user's plain function is compiled."""
-    return function if hasattr(function, "py_func") else kernel(function)
+    """Return `function` as a kernel: a user's plain function is compiled, and raises what it raises in Python."""
+    if hasattr(function, "py_func") or config.DISABLE_JIT:
+        return function
+    return Kernel(function, targetoptions=options("python"))
 
 
 def bind(

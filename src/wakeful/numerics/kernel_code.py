@@ -7,7 +7,7 @@ kernel above it. Here a kernel waits as intermediate code until an entry point i
 
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numba
 
@@ -79,15 +79,19 @@ class KernelCompiler(compiler.CompilerBase):  # type: ignore[misc]
 
 
 class Kernel(registry.CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled code calls; Python may call it too, which compiles it once more, as an entry point."""
+    """A function that compiled code calls; Python may call it too, which compiles it once more, as an entry point.
+
+    A division by zero raises nothing in it, as a loop that might raise in its midst cannot be vectorised, unless its
+    `targetoptions` are `options("python")`.
+    """
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(py_func, locals or {}, targetoptions or _options(), pipeline_class=KernelCompiler)
+        super().__init__(py_func, locals or {}, targetoptions or options("numpy"), pipeline_class=KernelCompiler)
 
     @cached_property
     def whole(self) -> Any:
         """The same function as an entry point, for Python to call."""
-        return numba.njit(self.py_func)
+        return numba.njit(self.py_func, error_model=self.targetoptions["error_model"])
 
     def add_overload(self, cres: Any) -> None:
         """Keep code for these types, for compiled code to call."""
@@ -104,7 +108,11 @@ class Kernel(registry.CPUDispatcher):  # type: ignore[misc]
 
 
 @cache
-def _options() -> Any:
-    """Return the options that Numba gives to functions which are compiled as a whole."""
-    empty: Any = numba.njit(lambda: None)
+def options(error_model: Literal["python", "numpy"]) -> Any:
+    """Return the options that Numba gives to functions which are compiled as a whole.
+
+    Parameters:
+        error_model: "python", where a division by zero raises ZeroDivisionError, or "numpy"
+    """
+    empty: Any = numba.njit(lambda: None, error_model=error_model)
     return empty.targetoptions

@@ -11,7 +11,7 @@ from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exp, log
+from wakeful.numerics.exponentials import LOWEST, exponentiate, log, take_logs
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
@@ -183,56 +183,103 @@ def _learn(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, memo: 
 
 @kernel
 def _mixture(state: Any, awake: Ints, p: Floats) -> None:
-    """Write into `p` what the readings play, each weighted by its evidence."""
+    """Write into `p` what the readings play, each weighted by its evidence.
+
+    All readings are computed together, step by step, so that the compiler vectorises each step over readings and arms.
+    """
+    weights = np.empty((RHOS.size, KAPPAS.size))
+    remembering, forgetting, shortest = _weigh(state.evidence, weights)
+    by_odds, lines = remembering + forgetting, remembering + forgetting + shortest
+    n, mean = np.empty((lines, awake.size)), np.empty((lines, awake.size))
     row = find(state.sets, state.set_counts, awake, REACH)
-    top = state.evidence.max()
-    n, mean = np.empty(awake.size), np.empty(awake.size)
-    total = 0.0
-    for a in range(KAPPAS.size):
-        for r in range(RHOS.size):
-            weight = exp(SHARPNESS * (state.evidence[a, r] - top))
-            if weight >= NEGLIGIBLE:
-                read_set(state, KAPPAS[a], r, row, awake, n, mean)
-                if r == SHORTEST_MEMORY:
-                    _bounds(n, mean)
-                else:
-                    _odds(GREED if r == 0 else GREED_FORGETTING, n, mean)
-                _add(weight, awake, n, p)
-                total += weight
+    read_set(state, weights, row, awake, n, mean)
+    _odds(remembering, n[:by_odds], mean[:by_odds])
+    _bounds(n[by_odds:], mean[by_odds:])
+    line, total = 0, 0.0
+    for weight in weights.reshape(weights.size):
+        if weight > 0.0:
+            _add(weight, awake, n[line], p)
+            total += weight
+            line += 1
     for k in awake:
         p[k] /= total
 
 
 @kernel
-def _odds(greed: float, n: Floats, mean: Floats) -> None:
-    """Turn `n` into what one reading plays, up to a factor: Maillard sampling with relative entropies, greedier."""
-    best, most = mean.min(), n.max()
-    for i in range(n.size):
-        x = n[i] * entropy(mean[i], best)
-        overdue = most / min(n.size * n[i], n[i] + PATIENCE) * exp(-x)
-        apart = min(math.sqrt(2.0 * x), BEND)  # standard deviations
-        n[i] = exp(-x - log(1.0 + greed * (n.size + 2.0) * apart) / (1.0 + overdue))
+def _weigh(evidence: Floats, weights: Floats) -> tuple[int, int, int]:
+    """Write what each reading counts in the mixture; return how many count all, some or the fewest decisions."""
+    top = evidence.max()
+    for r in range(RHOS.size):
+        for a in range(KAPPAS.size):
+            weights[r, a] = SHARPNESS * (evidence[a, r] - top)
+    exponentiate(weights.reshape(weights.size))
+    remembering, forgetting, shortest = 0, 0, 0
+    for r in range(RHOS.size):
+        for a in range(KAPPAS.size):
+            if weights[r, a] < NEGLIGIBLE:
+                weights[r, a] = 0.0
+            elif r == 0:
+                remembering += 1
+            elif r < SHORTEST_MEMORY:
+                forgetting += 1
+            else:
+                shortest += 1
+    return remembering, forgetting, shortest
+
+
+@kernel
+def _odds(remembering: int, n: Floats, mean: Floats) -> None:
+    """Turn each line of `n` into what one reading plays, up to a factor: Maillard sampling, greedier.
+
+    The first lines, as many as `remembering`, are of readings that count all decisions.
+    """
+    lines, size = n.shape
+    logs, extra = np.empty((2, lines, size)), np.empty((lines, size))
+    for m in range(lines):
+        best = mean[m].min()
+        for i in range(size):
+            logs[0, m, i], logs[1, m, i] = mean[m, i] / best, (1.0 - mean[m, i]) / (1.0 - best)
+    take_logs(logs.reshape(logs.size))
+    x, overdue = logs[0], logs[1]  # they take the place of the logarithms
+    for m in range(lines):
+        for i in range(size):
+            x[m, i] = max(n[m, i] * (mean[m, i] * logs[0, m, i] + (1.0 - mean[m, i]) * logs[1, m, i]), 0.0)
+            overdue[m, i] = max(-x[m, i], LOWEST)
+    exponentiate(overdue.reshape(overdue.size))
+    for m in range(lines):
+        greed, most = (GREED if m < remembering else GREED_FORGETTING) * (size + 2.0), n[m].max()
+        for i in range(size):
+            overdue[m, i] *= most / min(size * n[m, i], n[m, i] + PATIENCE)
+            extra[m, i] = 1.0 + greed * min(math.sqrt(2.0 * x[m, i]), BEND)  # the root: standard deviations
+    take_logs(extra.reshape(extra.size))
+    for m in range(lines):
+        for i in range(size):
+            n[m, i] = max(-x[m, i] - extra[m, i] / (1.0 + overdue[m, i]), LOWEST)
+    exponentiate(n.reshape(n.size))
 
 
 @kernel
 def _bounds(n: Floats, mean: Floats) -> None:
-    """Turn `n` into what the shortest memory plays, up to a factor: the arm with the lowest lower bound most often.
+    """Turn each line of `n` into what the shortest memory plays, up to a factor: most often by the lowest lower bound.
 
     The bound b of an arm of mean m is that of Wilson (1927), where `n (m - b)^2 = w b (1 - b)`.
     """
-    total, lowest = 1.0, 1.0
-    for i in range(n.size):
-        total += n[i]
-    width = BOUND_WIDTH * log(total)
-    for i in range(n.size):
-        share = width / n[i]
-        root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
-        lowest = min(lowest, mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
-    for i in range(n.size):
-        n[i] *= (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest))
-    least = n.min()  # the width, but for rounding
-    for i in range(n.size):
-        n[i] = exp(-BOUND_STEEPNESS * (n[i] - least))
+    lines, size = n.shape
+    for m in range(lines):
+        total, lowest = 1.0, 1.0
+        for i in range(size):
+            total += n[m, i]
+        width = BOUND_WIDTH * log(total)
+        for i in range(size):
+            share = width / n[m, i]
+            root = math.sqrt(share * mean[m, i] * (1.0 - mean[m, i]) + 0.25 * share * share)
+            lowest = min(lowest, mean[m, i] * mean[m, i] / (mean[m, i] + 0.5 * share + root))
+        for i in range(size):
+            n[m, i] *= (mean[m, i] - lowest) * (mean[m, i] - lowest) / (lowest * (1.0 - lowest))
+        least = n[m].min()  # the width, but for rounding
+        for i in range(size):
+            n[m, i] = max(-BOUND_STEEPNESS * (n[m, i] - least), LOWEST)
+    exponentiate(n.reshape(n.size))
 
 
 @kernel
@@ -243,11 +290,3 @@ def _add(weight: float, awake: Ints, odds: Floats, p: Floats) -> None:
         total += odds[i]
     for i in range(awake.size):
         p[awake[i]] += weight * odds[i] / total
-
-
-@kernel
-def entropy(mean: float, other: float) -> float:
-    """Return the relative entropy of coins with these means, `m log(m / o) + (1 - m) log((1 - m) / (1 - o))`."""
-    if mean == other:
-        return 0.0
-    return max(mean * log(mean / other) + (1.0 - mean) * log((1.0 - mean) / (1.0 - other)), 0.0)

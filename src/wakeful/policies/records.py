@@ -14,7 +14,7 @@ from wakeful.limits import claim
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import count, find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exp, log
+from wakeful.numerics.exponentials import exponentiate, take_logs
 from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 
 KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
@@ -144,30 +144,44 @@ def read_arm(state: Records, row: int, arm: int, n: Floats, lost: Floats) -> Non
 
 
 @kernel
-def read_set(state: Records, kappa: float, r: int, row: int, awake: Ints, n: Floats, mean: Floats) -> None:
-    """Write how often each awake arm was observed, as one reading has it, and its mean loss."""
+def read_set(state: Records, weights: Floats, row: int, awake: Ints, n: Floats, mean: Floats) -> None:
+    """Write how often each awake arm was observed, and its mean loss: a line for each reading that has a weight.
+
+    Parameters:
+        weights: (rhos, kappas), what each reading counts
+        row: that of the awake set in the table (-1: it has none)
+        n: (readings with a weight, |S|), written
+        mean: the same
+    """
     usual_mean, strength = usual(state.totals[0], state.totals[1])
-    for i in range(awake.size):
-        seen, lost = 0.0, 0.0
-        for m in (0, r):  # the whole record first
-            scale = state.scale[m]
-            m_n, m_lost = state.counts[m, awake[i]] / scale, state.losses[m, awake[i]] / scale
-            if row >= 0:
-                own_n, own_lost = state.own_counts[m, row, awake[i]] / scale, state.own_losses[m, row, awake[i]] / scale
-                m_n, m_lost = shrunk(kappa, own_n, own_lost, m_n, m_lost)
-            seen, lost = anchored(m_n, m_lost, seen, lost) if m > 0 else (m_n, m_lost)
-        n[i] = seen + strength
-        mean[i] = mean_of(seen, lost, usual_mean, strength)
+    whole, record = np.empty((4, awake.size)), np.empty((4, awake.size))
+    _gather(state, 0, row, awake, whole)
+    line = 0
+    for r in range(RHOS.size):
+        if weights[r].max() > 0.0:
+            _gather(state, r, row, awake, record)
+        for a in range(KAPPAS.size):
+            if weights[r, a] > 0.0:
+                for i in range(awake.size):
+                    seen, lost = shrunk(KAPPAS[a], record[0, i], record[1, i], record[2, i], record[3, i])
+                    if r > 0:
+                        ever, ever_lost = shrunk(KAPPAS[a], whole[0, i], whole[1, i], whole[2, i], whole[3, i])
+                        seen, lost = anchored(seen, lost, ever, ever_lost)
+                    n[line, i] = seen + strength
+                    mean[line, i] = mean_of(seen, lost, usual_mean, strength)
+                line += 1
 
 
 @kernel
-def score(q: float, loss: float) -> float:
-    """Return the logarithmic score of the prediction `q`."""
-    if loss == 1.0:
-        return log(q)
-    if loss == 0.0:
-        return log(1.0 - q)
-    return loss * log(q) + (1.0 - loss) * log(1.0 - q)
+def _gather(state: Records, r: int, row: int, awake: Ints, record: Floats) -> None:
+    """Write count and losses of each awake arm in the set of `row`, then those in all sets, as memory r has them."""
+    scale = state.scale[r]
+    for i in range(awake.size):
+        k = awake[i]
+        record[2, i], record[3, i] = state.counts[r, k] / scale, state.losses[r, k] / scale
+        record[0, i], record[1, i] = record[2, i], record[3, i]
+        if row >= 0:
+            record[0, i], record[1, i] = state.own_counts[r, row, k] / scale, state.own_losses[r, row, k] / scale
 
 
 @kernel
@@ -178,26 +192,39 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
     there, and to know nothing is often the better prediction while arms have short records.
     """
     evidence, level = state.evidence, state.level
-    mean, strength = usual(state.totals[0], state.totals[1])
-    n, lost = np.empty((KAPPAS.size, RHOS.size)), np.empty((KAPPAS.size, RHOS.size))
-    read_arm(state, row, arm, n, lost)
+    logs = np.empty((2, KAPPAS.size, RHOS.size))  # of the loss that a reading predicts, and of the reward
+    _predict(state, row, arm, logs)
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - logs[0, a, r])
+    take_logs(logs.reshape(logs.size))
     tried = row >= 0 and state.own_counts[0, row, arm] > 0.0
     best = -np.inf
-    for r in range(RHOS.size):
-        gain = 0.0
-        for a in range(POOLED, -1, -1):
-            q = mean_of(n[a, r], lost[a, r], mean, strength)
-            q = q / (q + (1.0 - q) * exp(-level[a, r]))
-            q = min(max(q, CERTAIN), 1.0 - CERTAIN)
-            level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - q)
-            if tried or a == POOLED:
-                gain = score(q, loss)
-            evidence[a, r] += gain
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            b = a if tried else POOLED
+            evidence[a, r] += loss * logs[0, b, r] + (1.0 - loss) * logs[1, b, r]
             best = max(best, evidence[a, r])
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
             doubt = (DOUBT_SETS if a < POOLED else 0.0) + (DOUBT_MEMORY if r > 0 else 0.0)
             evidence[a, r] = max(evidence[a, r] - best, -doubt - LEAST_EVIDENCE)
+
+
+@kernel
+def _predict(state: Records, row: int, arm: int, predicted: Floats) -> None:
+    """Write the mean loss of `arm` that each reading predicts in the set of `row`, at its level, and the reward."""
+    mean, strength = usual(state.totals[0], state.totals[1])
+    n, lost = np.empty((KAPPAS.size, RHOS.size)), np.empty((KAPPAS.size, RHOS.size))
+    read_arm(state, row, arm, n, lost)
+    odds = -state.level
+    exponentiate(odds.reshape(odds.size))
+    for a in range(KAPPAS.size):
+        for r in range(RHOS.size):
+            q = mean_of(n[a, r], lost[a, r], mean, strength)
+            q = q / (q + (1.0 - q) * odds[a, r])
+            predicted[0, a, r] = min(max(q, CERTAIN), 1.0 - CERTAIN)
+            predicted[1, a, r] = 1.0 - predicted[0, a, r]
 
 
 @kernel

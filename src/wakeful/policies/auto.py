@@ -185,22 +185,22 @@ def _learn(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, memo: 
 def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     """Write into `p` what the readings play, each weighted by its evidence.
 
-    All readings are computed together, step by step, so that the compiler vectorises each step over readings and arms.
+    Each step is carried out for all readings and arms in one loop over flat arrays, which the compiler vectorises.
     """
-    weights = np.empty((RHOS.size, KAPPAS.size))
+    size = awake.size
+    weights = np.empty(RHOS.size * KAPPAS.size)
     remembering, forgetting, shortest = _weigh(state.evidence, weights)
-    by_odds, lines = remembering + forgetting, remembering + forgetting + shortest
-    n, mean = np.empty((lines, awake.size)), np.empty((lines, awake.size))
-    row = find(state.sets, state.set_counts, awake, REACH)
-    read_set(state, weights, row, awake, n, mean)
-    _odds(remembering, n[:by_odds], mean[:by_odds])
-    _bounds(n[by_odds:], mean[by_odds:])
-    line, total = 0, 0.0
-    for weight in weights.reshape(weights.size):
+    by_odds = remembering + forgetting
+    n, mean = np.empty((by_odds + shortest) * size), np.empty((by_odds + shortest) * size)
+    read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
+    _odds(size, remembering, n[: by_odds * size], mean[: by_odds * size])
+    _bounds(size, n[by_odds * size :], mean[by_odds * size :])
+    start, total = 0, 0.0
+    for weight in weights:
         if weight > 0.0:
-            _add(weight, awake, n[line], p)
+            _add(weight, awake, n, start, p)
             total += weight
-            line += 1
+            start += size
     for k in awake:
         p[k] /= total
 
@@ -208,85 +208,88 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
 @kernel
 def _weigh(evidence: Floats, weights: Floats) -> tuple[int, int, int]:
     """Write what each reading counts in the mixture; return how many count all, some or the fewest decisions."""
-    top = evidence.max()
+    top = -np.inf
     for r in range(RHOS.size):
         for a in range(KAPPAS.size):
-            weights[r, a] = SHARPNESS * (evidence[a, r] - top)
-    exponentiate(weights.reshape(weights.size))
+            top = max(top, evidence[a, r])
+            weights[r * KAPPAS.size + a] = SHARPNESS * evidence[a, r]
+    for m in range(weights.size):
+        weights[m] -= SHARPNESS * top
+    exponentiate(weights)
     remembering, forgetting, shortest = 0, 0, 0
-    for r in range(RHOS.size):
-        for a in range(KAPPAS.size):
-            if weights[r, a] < NEGLIGIBLE:
-                weights[r, a] = 0.0
-            elif r == 0:
-                remembering += 1
-            elif r < SHORTEST_MEMORY:
-                forgetting += 1
-            else:
-                shortest += 1
+    for m in range(weights.size):
+        if weights[m] < NEGLIGIBLE:
+            weights[m] = 0.0
+        elif m < KAPPAS.size:
+            remembering += 1
+        elif m < SHORTEST_MEMORY * KAPPAS.size:
+            forgetting += 1
+        else:
+            shortest += 1
     return remembering, forgetting, shortest
 
 
 @kernel
-def _odds(remembering: int, n: Floats, mean: Floats) -> None:
-    """Turn each line of `n` into what one reading plays, up to a factor: Maillard sampling, greedier.
+def _odds(size: int, remembering: int, n: Floats, mean: Floats) -> None:
+    """Turn `n` into what readings play, up to a factor: Maillard sampling with relative entropies, greedier.
 
-    The first lines, as many as `remembering`, are of readings that count all decisions.
+    `n` and `mean` hold the `size` awake arms of one reading after the other. The first readings, as many as
+    `remembering`, count all decisions.
     """
-    lines, size = n.shape
-    logs, extra = np.empty((2, lines, size)), np.empty((lines, size))
-    for m in range(lines):
-        best = mean[m].min()
-        for i in range(size):
-            logs[0, m, i], logs[1, m, i] = mean[m, i] / best, (1.0 - mean[m, i]) / (1.0 - best)
-    take_logs(logs.reshape(logs.size))
-    x, overdue = logs[0], logs[1]  # they take the place of the logarithms
-    for m in range(lines):
-        for i in range(size):
-            x[m, i] = max(n[m, i] * (mean[m, i] * logs[0, m, i] + (1.0 - mean[m, i]) * logs[1, m, i]), 0.0)
-            overdue[m, i] = max(-x[m, i], LOWEST)
-    exponentiate(overdue.reshape(overdue.size))
-    for m in range(lines):
-        greed, most = (GREED if m < remembering else GREED_FORGETTING) * (size + 2.0), n[m].max()
-        for i in range(size):
-            overdue[m, i] *= most / min(size * n[m, i], n[m, i] + PATIENCE)
-            extra[m, i] = 1.0 + greed * min(math.sqrt(2.0 * x[m, i]), BEND)  # the root: standard deviations
-    take_logs(extra.reshape(extra.size))
-    for m in range(lines):
-        for i in range(size):
-            n[m, i] = max(-x[m, i] - extra[m, i] / (1.0 + overdue[m, i]), LOWEST)
-    exponentiate(n.reshape(n.size))
+    x, overdue, extra = np.empty(n.size), np.empty(n.size), np.empty(n.size)
+    for start in range(0, n.size, size):
+        best = 1.0
+        for i in range(start, start + size):
+            best = min(best, mean[i])
+        for i in range(start, start + size):
+            x[i], overdue[i] = mean[i] / best, (1.0 - mean[i]) / (1.0 - best)
+    take_logs(x)
+    take_logs(overdue)
+    for i in range(n.size):
+        x[i] = max(n[i] * (mean[i] * x[i] + (1.0 - mean[i]) * overdue[i]), 0.0)
+        overdue[i] = max(-x[i], LOWEST)
+    exponentiate(overdue)
+    for start in range(0, n.size, size):
+        greed, most = (GREED if start < remembering * size else GREED_FORGETTING) * (size + 2.0), 0.0
+        for i in range(start, start + size):
+            most = max(most, n[i])
+        for i in range(start, start + size):
+            overdue[i] *= most / min(size * n[i], n[i] + PATIENCE)
+            extra[i] = 1.0 + greed * min(math.sqrt(2.0 * x[i]), BEND)  # the root: standard deviations
+    take_logs(extra)
+    for i in range(n.size):
+        n[i] = max(-x[i] - extra[i] / (1.0 + overdue[i]), LOWEST)
+    exponentiate(n)
 
 
 @kernel
-def _bounds(n: Floats, mean: Floats) -> None:
-    """Turn each line of `n` into what the shortest memory plays, up to a factor: most often by the lowest lower bound.
+def _bounds(size: int, n: Floats, mean: Floats) -> None:
+    """Turn `n`, laid out as in `_odds`, into what the shortest memory plays, up to a factor: mostly the lowest bound.
 
     The bound b of an arm of mean m is that of Wilson (1927), where `n (m - b)^2 = w b (1 - b)`.
     """
-    lines, size = n.shape
-    for m in range(lines):
-        total, lowest = 1.0, 1.0
-        for i in range(size):
-            total += n[m, i]
+    for start in range(0, n.size, size):
+        total, lowest, least = 1.0, 1.0, np.inf
+        for i in range(start, start + size):
+            total += n[i]
         width = BOUND_WIDTH * log(total)
-        for i in range(size):
-            share = width / n[m, i]
-            root = math.sqrt(share * mean[m, i] * (1.0 - mean[m, i]) + 0.25 * share * share)
-            lowest = min(lowest, mean[m, i] * mean[m, i] / (mean[m, i] + 0.5 * share + root))
-        for i in range(size):
-            n[m, i] *= (mean[m, i] - lowest) * (mean[m, i] - lowest) / (lowest * (1.0 - lowest))
-        least = n[m].min()  # the width, but for rounding
-        for i in range(size):
-            n[m, i] = max(-BOUND_STEEPNESS * (n[m, i] - least), LOWEST)
-    exponentiate(n.reshape(n.size))
+        for i in range(start, start + size):
+            share = width / n[i]
+            root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
+            lowest = min(lowest, mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
+        for i in range(start, start + size):
+            n[i] *= (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest))
+            least = min(least, n[i])  # the width, but for rounding
+        for i in range(start, start + size):
+            n[i] = max(-BOUND_STEEPNESS * (n[i] - least), LOWEST)
+    exponentiate(n)
 
 
 @kernel
-def _add(weight: float, awake: Ints, odds: Floats, p: Floats) -> None:
-    """Add `weight` times the probabilities that have these odds to `p`."""
+def _add(weight: float, awake: Ints, odds: Floats, start: int, p: Floats) -> None:
+    """Add `weight` times the probabilities that have the odds from `start` on to `p`."""
     total = 0.0
     for i in range(awake.size):
-        total += odds[i]
+        total += odds[start + i]
     for i in range(awake.size):
-        p[awake[i]] += weight * odds[i] / total
+        p[awake[i]] += weight * odds[start + i] / total

@@ -129,47 +129,33 @@ def mean_of(n: float, lost: float, mean: float, strength: float) -> float:
 
 
 @kernel
-def read_arm(state: Records, row: int, arm: int, n: Floats, lost: Floats) -> None:
-    """Write count and losses of `arm` under every reading, in the set of `row` (-1: a set without a row)."""
-    for r in range(RHOS.size):
-        scale = state.scale[r]
-        pooled_n, pooled_lost = state.counts[r, arm] / scale, state.losses[r, arm] / scale
-        own_n, own_lost = pooled_n, pooled_lost
-        if row >= 0:
-            own_n, own_lost = state.own_counts[r, row, arm] / scale, state.own_losses[r, row, arm] / scale
-        for a in range(KAPPAS.size):
-            n[a, r], lost[a, r] = shrunk(KAPPAS[a], own_n, own_lost, pooled_n, pooled_lost)
-            if r > 0:
-                n[a, r], lost[a, r] = anchored(n[a, r], lost[a, r], n[a, 0], lost[a, 0])
-
-
-@kernel
 def read_set(state: Records, weights: Floats, row: int, awake: Ints, n: Floats, mean: Floats) -> None:
-    """Write how often each awake arm was observed, and its mean loss: a line for each reading that has a weight.
+    """Write how often each awake arm was observed, and its mean loss, as each reading that has a weight reads it.
 
     Parameters:
-        weights: (rhos, kappas), what each reading counts
+        weights: what each reading counts: those of the first memory, then those of the second, and so on
         row: that of the awake set in the table (-1: it has none)
-        n: (readings with a weight, |S|), written
+        n: for each such reading, one after the other, the awake arms; written
         mean: the same
     """
     usual_mean, strength = usual(state.totals[0], state.totals[1])
     whole, record = np.empty((4, awake.size)), np.empty((4, awake.size))
     _gather(state, 0, row, awake, whole)
-    line = 0
+    start = 0
     for r in range(RHOS.size):
-        if weights[r].max() > 0.0:
-            _gather(state, r, row, awake, record)
+        is_gathered = False
         for a in range(KAPPAS.size):
-            if weights[r, a] > 0.0:
-                for i in range(awake.size):
-                    seen, lost = shrunk(KAPPAS[a], record[0, i], record[1, i], record[2, i], record[3, i])
-                    if r > 0:
-                        ever, ever_lost = shrunk(KAPPAS[a], whole[0, i], whole[1, i], whole[2, i], whole[3, i])
-                        seen, lost = anchored(seen, lost, ever, ever_lost)
-                    n[line, i] = seen + strength
-                    mean[line, i] = mean_of(seen, lost, usual_mean, strength)
-                line += 1
+            if weights[r * KAPPAS.size + a] > 0.0:
+                if not is_gathered:
+                    _gather(state, r, row, awake, record)
+                    is_gathered = True
+                _read(KAPPAS[a], record, n, mean, start)
+                if r > 0:
+                    _anchor(KAPPAS[a], whole, n, mean, start)
+                start += awake.size
+    for i in range(start):
+        mean[i] = mean_of(n[i], mean[i], usual_mean, strength)
+        n[i] += strength
 
 
 @kernel
@@ -185,6 +171,22 @@ def _gather(state: Records, r: int, row: int, awake: Ints, record: Floats) -> No
 
 
 @kernel
+def _read(kappa: float, record: Floats, n: Floats, lost: Floats, start: int) -> None:
+    """Write count and losses of every arm, as kappa says."""
+    for i in range(record.shape[1]):
+        n[start + i], lost[start + i] = shrunk(kappa, record[0, i], record[1, i], record[2, i], record[3, i])
+
+
+@kernel
+def _anchor(kappa: float, whole: Floats, n: Floats, lost: Floats, start: int) -> None:
+    """Add some of the whole record to every count, as readings that forget do."""
+    for i in range(whole.shape[1]):
+        m = start + i
+        ever, ever_lost = shrunk(kappa, whole[0, i], whole[1, i], whole[2, i], whole[3, i])
+        n[m], lost[m] = anchored(n[m], lost[m], ever, ever_lost)
+
+
+@kernel
 def weigh(state: Records, row: int, arm: int, loss: float) -> None:
     """Add to the evidence of every reading how well it predicted `loss`; none falls too far below the best.
 
@@ -192,18 +194,19 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
     there, and to know nothing is often the better prediction while arms have short records.
     """
     evidence, level = state.evidence, state.level
-    logs = np.empty((2, KAPPAS.size, RHOS.size))  # of the loss that a reading predicts, and of the reward
-    _predict(state, row, arm, logs)
+    losing, winning = np.empty(KAPPAS.size * RHOS.size), np.empty(KAPPAS.size * RHOS.size)
+    _predict(state, row, arm, losing, winning)
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
-            level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - logs[0, a, r])
-    take_logs(logs.reshape(logs.size))
+            level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - losing[r * KAPPAS.size + a])
+    take_logs(losing)
+    take_logs(winning)
     tried = row >= 0 and state.own_counts[0, row, arm] > 0.0
     best = -np.inf
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
-            b = a if tried else POOLED
-            evidence[a, r] += loss * logs[0, b, r] + (1.0 - loss) * logs[1, b, r]
+            m = r * KAPPAS.size + (a if tried else POOLED)
+            evidence[a, r] += loss * losing[m] + (1.0 - loss) * winning[m]
             best = max(best, evidence[a, r])
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
@@ -212,19 +215,17 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
 
 
 @kernel
-def _predict(state: Records, row: int, arm: int, predicted: Floats) -> None:
-    """Write the mean loss of `arm` that each reading predicts in the set of `row`, at its level, and the reward."""
-    mean, strength = usual(state.totals[0], state.totals[1])
-    n, lost = np.empty((KAPPAS.size, RHOS.size)), np.empty((KAPPAS.size, RHOS.size))
-    read_arm(state, row, arm, n, lost)
-    odds = -state.level
-    exponentiate(odds.reshape(odds.size))
-    for a in range(KAPPAS.size):
-        for r in range(RHOS.size):
-            q = mean_of(n[a, r], lost[a, r], mean, strength)
-            q = q / (q + (1.0 - q) * odds[a, r])
-            predicted[0, a, r] = min(max(q, CERTAIN), 1.0 - CERTAIN)
-            predicted[1, a, r] = 1.0 - predicted[0, a, r]
+def _predict(state: Records, row: int, arm: int, losing: Floats, winning: Floats) -> None:
+    """Write the mean loss of `arm` in the set of `row` that every reading predicts, at its level, and one minus it."""
+    n, odds = np.empty(losing.size), np.empty(losing.size)
+    for m in range(odds.size):
+        odds[m] = -state.level[m % KAPPAS.size, m // KAPPAS.size]
+    exponentiate(odds)
+    read_set(state, np.ones(n.size), row, np.full(1, arm), n, losing)
+    for m in range(odds.size):
+        q = losing[m] / (losing[m] + (1.0 - losing[m]) * odds[m])
+        losing[m] = min(max(q, CERTAIN), 1.0 - CERTAIN)
+        winning[m] = 1.0 - losing[m]
 
 
 @kernel

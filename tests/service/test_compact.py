@@ -195,6 +195,26 @@ def test_what_is_changed_in_a_compacted_log_is_found(tmp_path: Path, statement: 
     assert any(said in what for what in found), found
 
 
+def test_a_compacted_log_without_a_readable_snapshot_fails_nobody_else(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(url).close()
+    compacted(url, tmp_path / "archive", TIMES[0])
+    store = open_store(url)
+    row = store.row("shop")
+    assert row is not None
+    store.execute("UPDATE snapshot SET data = ? WHERE bandit = ?", (b"cut", row.id))
+    store.close()
+    engine = Engine(open_store(url))
+    assert "bandit 'shop' is not served: the snapshot of 'shop' at" in caplog.text
+    assert engine.run([Decide("shop", NewDecision())])[0].status == 500
+    assert engine.run([Decide("arena", NewDecision())])[0][1]
+    assert engine.is_ready
+    with pytest.raises(StoreError, match=r"the snapshot of 'shop' at .* cannot be read"):
+        export(engine.store, "shop", tmp_path / "shop.csv")
+    engine.close()
+
+
 def test_a_kept_decision_with_another_body_is_found_with_the_archive(tmp_path: Path) -> None:
     url = str(tmp_path / "wakeful.db")
     fill(url).close()

@@ -4,12 +4,16 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from service_logs import fill, number_of, rewrite
 from wakeful.service import bandit_rules, decision_rules, shelf
 from wakeful.service.engine import Engine
+from wakeful.service.events import Decided
 from wakeful.service.folding import fold
 from wakeful.service.messages import Changes, Feedback, NewBandit, NewDecision, NewRecord
 from wakeful.service.refusals import Refused
@@ -438,6 +442,20 @@ def test_one_damaged_log_is_named_and_others_are_served(damaged: str, caplog: py
     assert engine.sweep() == 0
     assert engine.is_ready
     engine.close()
+
+
+def test_a_log_that_cannot_be_folded_fails_nobody_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = str(tmp_path / "wakeful.db")
+    fill(url).close()
+    store = open_store(url)
+    first = number_of(store, "shop", Decided)
+    rewrite(store, "shop", lambda events: events.update({first: replace(events[first], arm=99)}))
+    store.close()
+    again = Engine(open_store(url))
+    assert "bandit 'shop' is not served: " in caplog.text
+    assert again.run([DECIDE])[0].status == 500
+    assert again.run([Decide("arena", NewDecision())])[0][1]
+    again.close()
 
 
 def test_a_damaged_log_is_read_once(damaged: str, monkeypatch: pytest.MonkeyPatch) -> None:

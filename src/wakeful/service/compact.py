@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from wakeful.service.archive import Archive, archive_path, open_archive, rows_of, write_archive
 from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, Entry, Expired, chained
-from wakeful.service.folding import fold
+from wakeful.service.folding import fold, restored
 from wakeful.service.ledger import Ledger
 from wakeful.service.store import Row, Store, StoreError
 
@@ -84,8 +84,7 @@ def _last_before(store: Store, row: Row, time: float) -> int:
 
 def _folded(store: Store, row: Row, to: int) -> Ledger:
     """Return the ledger at an event."""
-    found = store.snapshot(row, to)
-    return fold(None if found is None else Ledger.from_bytes(found[2]), store, row, to)
+    return fold(restored(row, store.snapshot(row, to)), store, row, to)
 
 
 class _Moving:

@@ -15,7 +15,7 @@ from wakeful.logs.sources import format_of
 from wakeful.logs.writing import write_columns
 from wakeful.service.archive import Archive, rows_of
 from wakeful.service.events import Decided, Dueled, DuelRecorded, Entry, Expired, Recorded, decode
-from wakeful.service.folding import fold
+from wakeful.service.folding import fold, restored
 from wakeful.service.known import Known, id_of
 from wakeful.service.ledger import Ledger
 from wakeful.service.sqlite import SqliteStore
@@ -76,8 +76,7 @@ def export(
             raise ValueError(
                 f"no bandit has the name {name!r}" + did_you_mean(name, [other.name for other in store.rows()])
             )
-        found = store.snapshot(row)
-        ledger = fold(None if found is None else Ledger.from_bytes(found[2]), store, row)
+        ledger = fold(restored(row, store.snapshot(row)), store, row)
         own = [archive for archive in archives if archive.bandit == name]
         with _whole(store, row, own) as (source, whole):
             table = _Table(ledger, nothing, pending=pending)

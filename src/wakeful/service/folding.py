@@ -1,5 +1,6 @@
 """Folds logs into ledgers. The chain of hashes is checked on the way: an event that does not follow is not learned."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from wakeful.service.known import Finder
 from wakeful.service.ledger import Ledger
 from wakeful.service.store import DamagedLogError, Row, Store
 
+log = logging.getLogger("wakeful.service")
 EVENTS_AT_ONCE = 5_000  # events in memory at a time
 
 
@@ -35,6 +37,21 @@ def fold(ledger: Ledger | None, store: Store, row: Row, to: int | None = None) -
     if ledger is None or (last == row.head and not is_at_end(ledger, row)):
         raise DamagedLogError(f"the log of {row.name!r} does not end with the hash that it should")
     return ledger
+
+
+def restored(row: Row, found: tuple[int, bytes, bytes] | None) -> Ledger | None:
+    """Return the ledger of a snapshot; None if there is none, or none that can be read and the whole log is there."""
+    if found is None:
+        return None
+    number, _, data = found
+    try:
+        return Ledger.from_bytes(data)
+    except Exception as problem:  # bytes from outside can fail in any way
+        sentence = f"the snapshot of {row.name!r} at {number} cannot be read: {problem}"
+        if row.first > 1:
+            raise DamagedLogError(sentence) from problem
+        log.warning(sentence)
+        return None
 
 
 def follow(ledger: Ledger, row: Row, tail: Sequence[tuple[Entry, Choice | None]]) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from wakeful.service.folding import fold, follow, is_at_end
+from wakeful.service.folding import fold, follow, is_at_end, restored
 from wakeful.service.ledger import Ledger
-from wakeful.service.store import DamagedLogError, Fetched, Row, Store
+from wakeful.service.store import DamagedLogError, Fetched, Row, Store, StoreError
 
 log = logging.getLogger("wakeful.service")
 EVENTS_PER_SNAPSHOT = 20_000  # events between two snapshots
@@ -109,11 +109,13 @@ class Shelf:
         else:
             try:
                 self._catch_up(name, row)
-            except DamagedLogError as problem:
+            except Exception as problem:  # what was changed in a log can fail in any way
+                if isinstance(problem, StoreError) and not isinstance(problem, DamagedLogError):
+                    raise
                 log.warning("bandit %r is not served: %s", name, problem)
                 self.forget([name])
                 self.damaged[name] = row
-                raise
+                raise DamagedLogError(f"the log of {name!r} is damaged: {problem}") from problem
 
     def _catch_up(self, name: str, row: Row) -> None:
         """Read a ledger, or what it lacks."""
@@ -131,15 +133,8 @@ class Shelf:
 
     def _restored(self, row: Row, found: tuple[int, bytes, bytes]) -> Ledger | None:
         """Return the ledger of a snapshot, if it can be read or the whole log is there."""
-        number, _, data = found
-        self.saved[row.name] = number, len(data)
-        try:
-            return Ledger.from_bytes(data)
-        except Exception as problem:
-            log.warning("the snapshot of %r at %d is not readable: %s", row.name, number, problem)
-            if row.first > 1:
-                raise
-            return None
+        self.saved[row.name] = found[0], len(found[2])
+        return restored(row, found)
 
     def forget(self, names: Any) -> None:
         """Throw ledgers away; they are read again when they are needed."""

@@ -53,6 +53,8 @@ def test_options_the_environment_and_a_file(
     assert main(["serve", "--db", "postgresql://me:secret@host/db"]) == 0
     assert (used[1].max_body, used[1].db) == (6000, "postgresql://me:secret@host/db")
     assert capsys.readouterr().out == "wakeful serves postgresql://me:***@host/db at http://127.0.0.1:8000\n"
+    assert main(["serve", "--db", "postgresql://host/db?user=me&password=secret&connect_timeout=5"]) == 0
+    assert "postgresql://host/db?user=me&password=***&connect_timeout=5 at" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,7 @@ def test_options_the_environment_and_a_file(
         (["--host", "0.0.0.0"], 2, "--host must be a loopback address where there are no tokens"),
         (["--token-file", "none"], 1, "No such file or directory"),
         (["--db", "mysql://x"], 2, "db must be a file, sqlite:///file, or postgresql://..., got 'mysql://x'"),
+        (["--db", "postgress://me:se/c@ret@x/y"], 2, "or postgresql://..., got 'postgress://me:***@x/y'"),
     ],
 )
 def test_errors_are_one_line(

@@ -2,12 +2,11 @@
 
 import argparse
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 from wakeful.cli.options import from_file
-from wakeful.service.settings import SERVICE_SETTINGS, TOKENS, resolve
+from wakeful.service.settings import SERVICE_SETTINGS, TOKENS, resolve, without_password
 
 ABOUT = f"""Serve durable decisions over HTTP, until Ctrl-C or SIGTERM.
 
@@ -45,7 +44,7 @@ def run_command(options: argparse.Namespace) -> None:
         from wakeful.service.store import StoreError
     except ImportError as problem:
         raise ImportError(f"{MISSING} ({problem})") from None
-    shown = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", settings.db)  # a URL may hold a password
+    shown = without_password(settings.db)
     try:
         run(settings, os.environ, lambda address, _: print(f"wakeful serves {shown} at {address}", flush=True))
     except StoreError as problem:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -137,6 +138,16 @@ def resolve(flags: Mapping[str, Any], file: Mapping[str, Any], environment: Mapp
         elif name in file:
             found[name] = setting.read(f"{name} in --config", file[name])
     return Settings(**found)
+
+
+def without_password(url: str) -> str:
+    """Return the URL of a database as it may be shown.
+
+    >>> without_password("postgresql://me:secret@host/db"), without_password("postgresql://host/db?password=secret")
+    ('postgresql://me:***@host/db', 'postgresql://host/db?password=***')
+    """
+    shown = re.sub(r"(://[^:@/?]*:)[^?]*@", r"\1***@", url)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", shown)
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """Opens a store by its URL."""
 
 from wakeful.inputs import must_be
+from wakeful.service.settings import without_password
 from wakeful.service.sqlite import SqliteStore
 from wakeful.service.store import Store
 
@@ -20,5 +21,5 @@ def open_store(url: str, *, reads_only: bool = False) -> Store:
         return PostgresStore(url, reads_only=reads_only)
     path = url.removeprefix("sqlite:///")
     if "://" in path or not path:
-        raise ValueError(must_be("db", "a file, sqlite:///file, or postgresql://...", url))
+        raise ValueError(must_be("db", "a file, sqlite:///file, or postgresql://...", without_password(url)))
     return SqliteStore(path, reads_only=reads_only)

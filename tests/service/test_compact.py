@@ -288,6 +288,7 @@ def test_a_backup_is_whole_and_replaces_nothing(url: str, tmp_path: Path, capsys
     else:
         engine.run([Decide("shop", NewDecision())])
         assert code == 0
+        assert cli.main(["verify", "--db", str(out)]) == 0
         assert [path.name for path in tmp_path.glob("copy*")] == ["copy.db"]
         copy = Engine(open_store(str(out)))
         assert copy.ledgers["shop"].head + 1 == engine.ledgers["shop"].head

@@ -153,6 +153,7 @@ class SqliteStore(Store):
             other = sqlite3.connect(part)
             try:
                 self._connection.backup(other)
+                other.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read without making others
             finally:
                 other.close()
         except sqlite3.Error as problem:

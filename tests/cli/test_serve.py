@@ -66,6 +66,7 @@ def test_options_the_environment_and_a_file(
         (["--host", "0.0.0.0"], 2, "--host must be a loopback address where there are no tokens"),
         (["--token-file", "none"], 1, "No such file or directory"),
         (["--db", "mysql://x"], 2, "db must be a file, sqlite:///file, or postgresql://..., got 'mysql://x'"),
+        (["--db", "postgresql://127.0.0.1:1/x"], 1, "PostgreSQL does not answer: connection failed"),
         (["--db", "postgress://me:se/c@ret@x/y"], 2, "or postgresql://..., got 'postgress://me:***@x/y'"),
     ],
 )

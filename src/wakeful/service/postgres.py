@@ -90,7 +90,7 @@ class PostgresStore(Store):
         except psycopg.ProgrammingError as problem:
             raise ValueError(must_be("db", "a URL of PostgreSQL", "one that cannot be read")) from problem
         except psycopg.Error as problem:
-            raise StoreError(f"PostgreSQL does not answer: {problem}") from problem
+            raise StoreError(f"PostgreSQL does not answer: {' '.join(str(problem).split())}") from problem
 
     def _prepare(self) -> None:
         """Make the tables, if the database is new; bring those of an older version up to date, and refuse a newer."""

@@ -14,7 +14,7 @@ from serving import PATIENCE, new_bandit, served
 from wakeful.service.engine import Engine
 from wakeful.service.lane import Exchange, Lane
 
-TOKENS = "0123456789abcdef;decide0123456789 decide;feedback012345678 feedback"
+TOKENS = "0123456789abcdef\ndecide0123456789 decide\nfeedback012345678 feedback"
 DECIDE, FEEDBACK = "/v1/bandits/drinks/decisions", "/v1/bandits/drinks/decisions/%s/feedback"
 KEY = "authorization: Bearer 0123456789abcdef"
 

@@ -101,8 +101,8 @@ def test_what_was_accepted_is_answered_when_it_stops(tmp_path: Path) -> None:
 def test_tokens_come_from_the_environment_or_a_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text("0123456789abcdef read\n")
-    both = known_tokens(Settings(token_file=str(path)), {"WAKEFUL_TOKENS": "fedcba9876543210"})
-    assert [sorted(token.scopes) for token in both] == [["admin", "decide", "feedback", "read"], ["read"]]
+    both = known_tokens(Settings(token_file=str(path)), {"WAKEFUL_TOKENS": "fedcba9876543210; 9876543210fedcba decide"})
+    assert [sorted(token.scopes) for token in both] == [["admin", "decide", "feedback", "read"], ["decide"], ["read"]]
     assert known_tokens(Settings(), {}) == ()
     path.write_text("# nobody\n")
     with pytest.raises(ValueError, match="--token-file must be a file with at least one token"):

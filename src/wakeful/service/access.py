@@ -16,7 +16,7 @@ SCOPES = ("decide", "feedback", "read", "admin")
 SHORTEST_TOKEN = 16  # characters
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_CLIENTS = 10_000  # whose requests are counted; the one that was silent longest is forgotten first
-TOKEN = re.compile(r"[!-~]+")
+TOKEN = re.compile(r"(?:(?![#,;])[!-~])+")  # what could as well be a comment or the end of a token is refused
 
 
 class Token(NamedTuple):
@@ -35,21 +35,22 @@ class TooMany(Refused):
 
 
 def read_tokens(text: str, source: str) -> tuple[Token, ...]:
-    """Return the tokens of a text: one a line, or separated by semicolons, each followed by its scopes, if not all.
+    """Return the tokens of a text, one a line, each followed by its scopes, if not all; `#` after a space is a comment.
 
-    >>> [sorted(token.scopes) for token in read_tokens("0123456789abcdef decide feedback", "file")]
+    >>> [sorted(token.scopes) for token in read_tokens("0123456789abcdef decide feedback  # the shop", "file")]
     [['decide', 'feedback']]
     """
     found = []
-    for line in re.split(r"[\n;]", text):
-        token, *scopes = line.partition("#")[0].replace(",", " ").split() or [""]
+    for line in text.splitlines():
+        token, *rest = re.sub(r"(^|\s)#.*", "", line).split(maxsplit=1) or [""]
         if not token:
             continue
+        if len(token) < SHORTEST_TOKEN or not TOKEN.fullmatch(token):
+            rule = f"at least {SHORTEST_TOKEN} visible characters of ASCII other than '#', ',' and ';'"
+            raise ValueError(must_be(f"tokens in {source}", rule, f"{len(token)} characters"))  # never the token itself
+        scopes = " ".join(rest).replace(",", " ").split()
         for scope in scopes:
             one_of(f"scopes in {source}", scope, SCOPES)
-        if len(token) < SHORTEST_TOKEN or not TOKEN.fullmatch(token):
-            rule = f"at least {SHORTEST_TOKEN} visible characters of ASCII"
-            raise ValueError(must_be(f"tokens in {source}", rule, f"{len(token)} characters"))  # never the token itself
         found.append(Token(_digest(token.encode()), frozenset(scopes or SCOPES)))
     return tuple(found)
 

@@ -145,7 +145,7 @@ def _config(settings: Settings, app: Any, limits: Limits) -> uvicorn.Config:
 
 def known_tokens(settings: Settings, environment: Mapping[str, str]) -> tuple[Token, ...]:
     """Return the tokens of the environment and of a file."""
-    found = read_tokens(environment.get(TOKENS, ""), TOKENS)
+    found = read_tokens(environment.get(TOKENS, "").replace(";", "\n"), TOKENS)
     if settings.token_file:
         text = atomic.read_bytes(Path(settings.token_file), LONGEST_TOKEN_FILE).decode("utf-8")
         listed = read_tokens(text, "--token-file")

@@ -141,3 +141,27 @@ def test_wrong_use_changes_nothing(tmp_path: Path, log: Path, duels: Path, capsy
     engine = Engine(open_store(url))
     assert {name: ledger.head for name, ledger in engine.ledgers.items()} == {"shop": 51}
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "arm", "sentence"),
+    [
+        ("a/b", "a", "NAME must be text without slashes, got 'a/b'"),
+        ("..", "a", "NAME must be other than '.' and '..', got '..'"),
+        ("", "a", "NAME must be text of 1 to 200 characters, got ''"),
+        ("a\nb", "a", "NAME must be text without control characters, got 'a\\nb'"),
+        ("shop", "a\tb", "arms must be text without control characters, got 'a\\tb'"),
+        ("shop", "a" * 201, "arms[0] must be text of 1 to 200 characters, got 'aaa"),
+    ],
+)
+def test_a_name_that_could_not_be_served_is_refused(
+    name: str, arm: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, path = str(tmp_path / "wakeful.db"), tmp_path / "log.csv"
+    path.write_text(f"awake,arm,probability,loss\n{arm}|b,b,0.5,0.25\n")
+    options = ["--db", url, "--create", "--policy", "uniform"]
+    assert cli.main(["import", name, str(path), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    store = open_store(url)
+    assert store.rows() == []
+    store.close()

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
+
 from wakeful.bandits.duel_results import ReadResults, find_duel_columns, read_results, results_source
 from wakeful.inputs import must_be
 from wakeful.logs.log import Log
@@ -12,8 +14,10 @@ from wakeful.logs.sources import file_source
 from wakeful.service.engine import Engine
 from wakeful.service.ledger import Ledger
 from wakeful.service.messages import NewBandit, NewRecord
+from wakeful.service.names import checked_name, served_name
 from wakeful.service.refusals import Refused
 from wakeful.service.requests import Create, Record
+from wakeful.service.sentences import refused_value
 
 RECORDS_AT_ONCE = 2_000  # records in one commit
 Path = str | os.PathLike[str]
@@ -81,10 +85,17 @@ def _winner(left: str, right: str, outcome: list[float]) -> str:
 
 
 def make_for(engine: Engine, name: str, rows: Rows, policy: dict[str, Any] | None) -> None:
-    """Make a bandit for the rows of a file."""
-    described: dict[str, Any] = {} if policy is None else policy
-    body = NewBandit(arms=list(rows.arms), kind=rows.kind, **described)  # type: ignore[arg-type]
-    (answer,) = engine.run([Create(name, body)])
+    """Make a bandit for the rows of a file, under the same rules as over HTTP."""
+    asked = {"arms": list(rows.arms), "kind": rows.kind, **(policy or {})}
+    try:
+        body = msgspec.convert(asked, NewBandit)
+        for arm in body.arms:
+            checked_name("arms", arm)
+        (answer,) = engine.run([Create(served_name("NAME", name), body)])
+    except msgspec.ValidationError as problem:
+        answer = refused_value(NewBandit, asked, problem)
+    except Refused as problem:
+        answer = problem
     if isinstance(answer, Exception):
         raise ValueError(str(answer))  # noqa: TRY004 (an answer that is a refusal, in its own words)
 

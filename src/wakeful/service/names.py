@@ -38,6 +38,11 @@ def name_in_path(field: str, raw: str) -> str:
         name = unquote_to_bytes(raw).decode("utf-8")
     except UnicodeDecodeError:
         raise Refused("invalid", must_be(field, "UTF-8", raw), field) from None
+    return served_name(field, name)
+
+
+def served_name(field: str, name: str) -> str:
+    """Return a name if a path can hold it."""
     if not 1 <= len(name) <= LONGEST_SERVED_NAME:
         raise Refused("invalid", must_be(field, f"text of 1 to {LONGEST_SERVED_NAME} characters", name), field)
     if name in DOTS and field != "arm":  # addresses are shortened by them before they are sent

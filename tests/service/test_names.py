@@ -25,7 +25,7 @@ def test_arms_have_the_names_that_their_owner_gave_them() -> None:
     assert name_in_path("arm", "%2E%2E") == ".."
 
 
-@pytest.mark.parametrize("own_id", ["a/b", ".", "..", "a\nb"])
+@pytest.mark.parametrize("own_id", ["a/b", ".", "..", "a\nb", "a\x7f", "a\x85b", "\x9b31m", "a\u2028b"])
 def test_ids_that_no_path_can_hold_are_refused(own_id: str) -> None:
     with pytest.raises(Refused):
         checked_id("id", own_id)

@@ -402,6 +402,17 @@ def test_an_id_of_a_duel_with_other_arms_is_a_conflict(url: str) -> None:
         assert other.status == 409
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("distinct", True), ("within", True), ("group", "g"), ("groups", {}), ("pairs", [("tea", "juice")])],
+)
+def test_what_is_for_duels_alone_is_refused_elsewhere_as_it_was_given(tmp_path: Path, field: str, value: Any) -> None:
+    with serving(str(tmp_path / "wakeful.db")) as engine:
+        (refused,) = engine.run([Decide("shop", NewDecision(**{field: value}))])
+    assert refused.message == f"{field} must be left out for a bandit that is not dueling, got {value!r}"
+    assert refused.field == field
+
+
 def test_there_is_a_most_of_arms(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bandit_rules, "MOST_SERVED_ARMS", 4)
     with serving(url) as engine:

@@ -41,9 +41,10 @@ def decide(request: Decide, turn: Turn) -> tuple[DecisionMade | DuelMade, bool]:
 
 def _decision(ledger: Ledger, body: NewDecision, now: float) -> tuple[Decision, Choice]:
     """Return a new decision and its event."""
-    if body.distinct or body.within or body.pairs or body.groups or body.group:
-        field = next(name for name in ("distinct", "within", "pairs", "groups", "group") if getattr(body, name))
-        raise Refused("invalid", must_be(field, "left out for a bandit that is not dueling", True), field)
+    if body.distinct or body.within or body.pairs or body.groups is not None or body.group:
+        given = ((name, getattr(body, name)) for name in ("distinct", "within", "pairs", "groups", "group"))
+        field, value = next((name, value) for name, value in given if value not in (None, False))
+        raise Refused("invalid", must_be(field, "left out for a bandit that is not dueling", value), field)
     drawn = uniforms(ledger.created_by.seed, ledger.bandit.rounds + 1, 1)
     decision = ledger.bandit.propose(body.awake, drawn[0])
     return decision, ledger.decided(decision, body.id or "", now, versions())

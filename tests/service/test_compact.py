@@ -278,6 +278,17 @@ def test_a_bandit_is_deleted_after_its_export(url: str, tmp_path: Path, capsys: 
     assert cli.main(["delete", "shop", "--export", str(out), "--db", url]) == 2
 
 
+def test_what_is_exported_before_a_deletion_can_be_all(url: str, tmp_path: Path) -> None:
+    fill(url).close()
+    whole, out = tmp_path / "whole.csv", tmp_path / "shop.csv"
+    assert cli.main(["export", "shop", str(whole), "--pending", "--db", url]) == 0
+    files = [str(archive.path) for archive in compacted(url, tmp_path / "archive", TIMES[0])]
+    options = ["--export", str(out), "--pending", "--archive", *files]
+    assert cli.main(["delete", "shop", "--db", url, *options]) == 0
+    assert out.read_text() == whole.read_text()
+    assert [result.name for result in verified(url, [])] == ["arena"] * 2
+
+
 def test_a_backup_is_whole_and_replaces_nothing(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     engine = fill(url)
     out = tmp_path / "copy.db"

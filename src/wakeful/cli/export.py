@@ -28,6 +28,11 @@ def add_to(commands: Any) -> None:
     run.add_argument("name", metavar="NAME", help="the bandit")
     run.add_argument("out", metavar="OUT", help="the file: .csv, .jsonl or .parquet")
     add_db(run)
+    add_more(run)
+
+
+def add_more(run: Any) -> None:
+    """Add the options that say what is written beside decisions with feedback that are in the database."""
     run.add_argument("--pending", action="store_true", help="also decisions without feedback, with an empty loss")
     run.add_argument("--archive", nargs="+", metavar="FILE", default=[], help="files of wakeful compact, to have all")
 

@@ -338,6 +338,13 @@ def test_only_one_process_writes_to_a_file(tmp_path: Any) -> None:
         assert engine.run([Decide("shop", NewDecision())])[0][1]
 
 
+def test_another_name_of_a_file_is_the_same_file(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    other.symlink_to(tmp_path / "wakeful.db")
+    with serving(str(tmp_path / "wakeful.db")), pytest.raises(StoreError, match="open in another process"):
+        open_store(str(other))
+
+
 def test_a_bandit_deleted_and_made_again_in_one_batch_begins_anew(url: str) -> None:
     with serving(url) as engine:
         engine.run([Decide("shop", NewDecision(id="mine"))])

@@ -192,7 +192,7 @@ def _locked(path: Path) -> int:
     """Lock the file beside a database, or refuse: another process writes to it."""
     if not path.absolute().parent.is_dir():
         raise ValueError(must_be("db", "a file in a folder that exists", str(path)))
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(f"{os.path.realpath(path)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -38,6 +38,8 @@ def test_every_setting_has_three_names_and_says_what_it_is() -> None:
         ({}, {}, {"WAKEFUL_RATE": "inf"}, "WAKEFUL_RATE must be a number from 0, got 'inf'"),
         ({}, {}, {"WAKEFUL_LOG_REQUESTS": "2"}, "WAKEFUL_LOG_REQUESTS must be true or false, got '2'"),
         ({}, {"hosts": 3}, {}, "hosts in --config must be names, separated by commas, got 3"),
+        ({"origins": "https://a.example,b.example"}, {}, {}, "--origins must be origins such as https://example.org"),
+        ({}, {"origins": ["https://a.example/"]}, {}, "or *, got 'https://a.example/'"),
         ({}, {"db": 3}, {}, "db in --config must be text, got 3"),
         ({}, {"prot": 3}, {}, "(did you mean 'port'?)"),
         ({"log_level": "loud"}, {}, {}, "--log-level must be one of 'debug', 'info', 'warning', 'error', got 'loud'"),
@@ -47,6 +49,11 @@ def test_what_is_wrong_is_named(flags: Any, file: Any, environment: Any, sentenc
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the whole sentence is checked below)
         resolve(flags, file, environment)
     assert sentence in str(caught.value)
+
+
+def test_origins_are_those_that_browsers_send() -> None:
+    given = "https://a.example,http://127.0.0.1:8080,http://[::1]:3000,app://local,*"
+    assert resolve({"origins": given}, {}, {}).origins == tuple(given.split(","))
 
 
 def test_true_and_false_have_several_names() -> None:

@@ -11,6 +11,7 @@ from wakeful.inputs import must_be, one_of
 
 PREFIX = "WAKEFUL_"
 TOKENS = "WAKEFUL_TOKENS"  # where tokens may be given beside a file; never on the command line, which others can read
+ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[a-z0-9.:\[\]_-]+")
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -90,7 +91,8 @@ class Setting:
             items = value.split(",") if isinstance(value, str) else value
             if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
                 raise ValueError(must_be(source, "names, separated by commas", value))
-            return tuple(item.strip() for item in items if item.strip())
+            found = tuple(item.strip() for item in items if item.strip())
+            return _origins(source, found) if self.name == "origins" else found
         if kind is str:
             if not isinstance(value, str):
                 raise ValueError(must_be(source, "text", value))
@@ -138,6 +140,14 @@ def resolve(flags: Mapping[str, Any], file: Mapping[str, Any], environment: Mapp
         elif name in file:
             found[name] = setting.read(f"{name} in --config", file[name])
     return Settings(**found)
+
+
+def _origins(source: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return origins if each is one as browsers write them: any other would never be met."""
+    for origin in given:
+        if not ORIGIN.fullmatch(origin):
+            raise ValueError(must_be(source, "origins such as https://example.org, or *", origin))
+    return given
 
 
 def without_password(url: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from service_logs import expected_of
@@ -120,3 +121,20 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     for reads_only in (True, False):
         with pytest.raises(ValueError, match="must be a database of Wakeful"):
             open_store(str(path), reads_only=reads_only)
+
+
+def test_a_database_of_something_else_is_refused(new_postgres: Callable[[], str]) -> None:
+    url = new_postgres()
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("CREATE TABLE event (x int)")
+    for reads_only in (True, False):
+        with pytest.raises(ValueError, match="must be a database of Wakeful"):
+            open_store(url, reads_only=reads_only)
+
+
+def test_what_a_store_says_is_one_line(new_postgres: Callable[[], str]) -> None:
+    store = open_store(new_postgres())
+    with pytest.raises(StoreError) as caught:
+        store.execute("SELECT nothing FROM bandit")
+    store.close()
+    assert str(caught.value).startswith('column "nothing" does not exist LINE 1: SELECT nothing')

@@ -56,6 +56,7 @@ PATIENCE = {  # with a machine that does not answer any more, in seconds; what a
     "tcp_user_timeout": 30_000,  # milliseconds
 }
 READING = "-c default_transaction_read_only=on"
+IS_TAKEN = "SELECT coalesce(to_regclass('bandit'), to_regclass('event'), to_regclass('snapshot')) IS NOT NULL"
 
 
 class PostgresStore(Store):
@@ -90,7 +91,7 @@ class PostgresStore(Store):
         except psycopg.ProgrammingError as problem:
             raise ValueError(must_be("db", "a URL of PostgreSQL", "one that cannot be read")) from problem
         except psycopg.Error as problem:
-            raise StoreError(f"PostgreSQL does not answer: {' '.join(str(problem).split())}") from problem
+            raise StoreError(f"PostgreSQL does not answer: {problem}") from problem
 
     def _prepare(self) -> None:
         """Make the tables, if the database is new; bring those of an older version up to date, and refuse a newer."""
@@ -98,8 +99,9 @@ class PostgresStore(Store):
             if not self.reads_only:
                 self.execute("SELECT pg_advisory_xact_lock(?)", (PREPARING,))
             if not self.execute("SELECT to_regclass('wakeful_schema') IS NOT NULL")[0][0]:
-                if self.reads_only:
-                    raise ValueError(must_be("db", "a database of Wakeful", "one without its tables"))
+                if self.reads_only or self.execute(IS_TAKEN)[0][0]:
+                    found = "one without its tables" if self.reads_only else "one with tables of something else"
+                    raise ValueError(must_be("db", "a database of Wakeful", found))
                 for statement in schema("postgres.sql"):
                     self.execute(statement)
             version = self.execute("SELECT version FROM wakeful_schema")[0][0]

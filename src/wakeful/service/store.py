@@ -19,6 +19,9 @@ from wakeful.service.known import Known
 class StoreError(Exception):
     """The store does not answer, is full, or has been damaged; what was under way has not happened."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))  # those of PostgreSQL have several lines
+
 
 class DamagedLogError(StoreError):
     """One log is not what it should be; others may be."""

@@ -13,8 +13,9 @@ from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from serving import PATIENCE, new_bandit, served
+from wakeful.service.names import served_name
 from wakeful.service.openapi import document
-from wakeful.service.refusals import STATUS
+from wakeful.service.refusals import STATUS, Refused
 from wakeful.service.routes import OPERATIONS
 
 DOCUMENT = document(OPERATIONS)
@@ -75,6 +76,19 @@ def test_every_reference_leads_somewhere_and_nothing_is_left_over() -> None:
     assert used <= made
     assert {name for name in made - used if "/schemas/" in name} == set()
     assert set(parts["responses"]) == set(STATUS)
+
+
+def test_names_that_the_service_refuses_do_not_fit_the_pattern() -> None:
+    for field, path in (("name", "/v1/bandits/{name}"), ("arm", "/v1/bandits/{name}/arms/{arm}")):
+        (found,) = (each for each in DOCUMENT["paths"][path]["delete"]["parameters"] if each["name"] == field)
+        for name in ("a", "é", "a\nb", "\x7f", "\x80", "\x9f", "\xa0", "\u2028", "a/b"):
+            fits = re.search(found["schema"]["pattern"], name) is not None
+            try:
+                served_name(field, name)
+            except Refused:
+                assert not fits, (field, name)
+            else:
+                assert fits, (field, name)
 
 
 def test_names_of_operations_are_unique() -> None:

@@ -7,7 +7,8 @@ from wakeful.inputs import must_be
 from wakeful.service.messages import LONGEST_SERVED_NAME
 from wakeful.service.refusals import Refused
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # of terminals, and all that end a line
+CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # characters of terminals, and all that end a line
+CONTROL = re.compile(f"[{CONTROLS}]")
 PLAIN = re.compile(rf"[A-Za-z0-9._~-]{{1,{LONGEST_SERVED_NAME}}}")  # what most names are made of
 DOTS = frozenset({".", ".."})
 

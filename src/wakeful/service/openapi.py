@@ -11,12 +11,13 @@ from typing import Any, get_args
 import msgspec
 
 from wakeful.service.messages import LONGEST_SERVED_NAME, Error
+from wakeful.service.names import CONTROLS
 from wakeful.service.operations import Operation
 from wakeful.service.refusals import STATUS
 
 WAKEFUL_VERSION = version("wakeful")
 REFERENCE = "#/components/schemas/{name}"
-NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_SERVED_NAME, "pattern": r"^[^/\x00-\x1f\x7f]+$"}
+NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_SERVED_NAME, "pattern": f"^[^/{CONTROLS}]+$"}
 ABOUT = {
     "name": "The name of the bandit.",
     "id": "The id of the decision: the client's own, or the one that the service gave it.",
@@ -109,7 +110,7 @@ def _tag(path: str) -> str:
 
 def _in_path(name: str) -> dict[str, Any]:
     """Return a name in a path."""
-    schema = {**NAME, "pattern": r"^[^\x00-\x1f\x7f]+$"} if name == "arm" else NAME
+    schema = {**NAME, "pattern": f"^[^{CONTROLS}]+$"} if name == "arm" else NAME
     return {"name": name, "in": "path", "required": True, "schema": schema, "description": ABOUT[name]}
 
 

@@ -119,6 +119,14 @@ def test_it_listens_elsewhere_with_a_token(tmp_path: Path) -> None:
         assert httpx.get(f"{place}/v1/bandits", headers=headers, timeout=PATIENCE).json() == {"bandits": []}
 
 
+def test_a_variable_that_is_misspelt_is_named(tmp_path: Path) -> None:
+    with command(tmp_path, WAKEFUL_TOKEN="0123456789abcdef", WAKEFUL_PRICE="5") as (_, process):
+        process.send_signal(signal.SIGTERM)
+        logs = ended(process)
+    warned = [line["message"] for line in logs if line["level"] == "warning"]
+    assert warned == ["WAKEFUL_TOKEN is not read (did you mean 'WAKEFUL_TOKENS'?)"]
+
+
 def test_a_port_that_is_taken_is_named() -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeful.cli.options import from_file
-from wakeful.service.settings import SERVICE_SETTINGS, TOKENS, resolve, without_password
+from wakeful.service.settings import CONFIG, SERVICE_SETTINGS, TOKENS, resolve, without_password
 
 ABOUT = f"""Serve durable decisions over HTTP, until Ctrl-C or SIGTERM.
 
@@ -26,7 +26,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     run.set_defaults(command=run_command)
-    run.add_argument("--config", metavar="FILE", help="TOML file with settings [WAKEFUL_CONFIG]")
+    run.add_argument("--config", metavar="FILE", help=f"TOML file with settings [{CONFIG}]")
     for setting in SERVICE_SETTINGS.values():
         if isinstance(setting.default, bool):
             run.add_argument(setting.flag, action="store_true", default=None, help=setting.help)
@@ -37,7 +37,7 @@ def add_to(commands: Any) -> None:
 def run_command(options: argparse.Namespace) -> None:
     """Serve."""
     flags = {name: getattr(options, name) for name in SERVICE_SETTINGS}
-    config = options.config or os.environ.get("WAKEFUL_CONFIG")
+    config = options.config or os.environ.get(CONFIG)
     settings = resolve(flags, from_file(Path(config), list(SERVICE_SETTINGS)) if config else {}, os.environ)
     try:
         from wakeful.service.server import run

@@ -22,7 +22,7 @@ from wakeful.service.access import Token, read_tokens
 from wakeful.service.connections import Limits
 from wakeful.service.desk import Desk
 from wakeful.service.http import App, with_origins
-from wakeful.service.settings import TOKENS, Settings, is_loopback
+from wakeful.service.settings import TOKENS, Settings, is_loopback, misspelt
 
 log = logging.getLogger("wakeful.service")
 SPARE_FILES = 300  # open files beside connections: refused ones that linger, the store, listening sockets, logs
@@ -92,6 +92,8 @@ def run(settings: Settings, environment: Mapping[str, str], started: Started) ->
         closing(listen(settings.host, settings.port)) as listening,
         asyncio.Runner(loop_factory=_loop_factory()) as runner,
     ):
+        for sentence in misspelt(environment):
+            log.warning(sentence)
         runner.run(serve(settings, tokens, listening, started))
 
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any
 
 from wakeful.inputs import must_be, one_of
@@ -12,6 +13,7 @@ from wakeful.inputs import must_be, one_of
 PREFIX = "WAKEFUL_"
 TOKENS = "WAKEFUL_TOKENS"  # where tokens may be given beside a file; never on the command line, which others can read
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[a-z0-9.:\[\]_-]+")
+CONFIG = "WAKEFUL_CONFIG"  # the name of the file
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -140,6 +142,22 @@ def resolve(flags: Mapping[str, Any], file: Mapping[str, Any], environment: Mapp
         elif name in file:
             found[name] = setting.read(f"{name} in --config", file[name])
     return Settings(**found)
+
+
+def misspelt(environment: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each environment variable that is none of the service's, but very close to one of them.
+
+    >>> misspelt({"WAKEFUL_TOKEN": "...", "WAKEFUL_DB": "wakeful.db", "WAKEFUL_COLOUR": "blue"})
+    ["WAKEFUL_TOKEN is not read (did you mean 'WAKEFUL_TOKENS'?)"]
+    """
+    known = {setting.variable for setting in SERVICE_SETTINGS.values()} | {TOKENS, CONFIG}
+    ends = sorted(name.removeprefix(PREFIX) for name in known)
+    others = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    return [
+        f"{name} is not read (did you mean '{PREFIX}{end}'?)"
+        for name in others
+        for end in get_close_matches(name.removeprefix(PREFIX), ends, n=1, cutoff=0.75)
+    ]
 
 
 def _origins(source: str, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -70,6 +70,27 @@ def test_a_slow_request_that_arrives_in_time_is_answered(address: str) -> None:
         assert client.recv(100).startswith(b"HTTP/1.1 201 ")
 
 
+def test_a_listener_that_goes_is_forgotten_although_another_request_waits_behind_it(address: str) -> None:
+    asked = b"".join(b"GET %s HTTP/1.1\r\nhost: localhost\r\n\r\n" % path for path in (b"/v1/changes", b"/health"))
+    with connection(address) as client:
+        client.sendall(asked)
+        assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+        assert "wakeful_listeners 1.0" in httpx.get(f"{address}/metrics", timeout=PATIENCE).text
+    until = time.monotonic() + PATIENCE
+    while "wakeful_listeners 0.0" not in httpx.get(f"{address}/metrics", timeout=PATIENCE).text:
+        assert time.monotonic() < until
+        goes_on(address)  # so that there is something to tell
+        time.sleep(0.2)
+
+
+def test_nothing_is_written_after_the_last_answer(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    with connection(address) as client:
+        client.sendall(b"POST /nothing HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nno number\r\n")
+        refused(until_closed(client), 400, "bad_request")
+    goes_on(address)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_connections_that_are_cut_harm_nobody(address: str) -> None:
     for length in range(0, len(WHOLE), 7):
         with connection(address) as client:

@@ -69,6 +69,7 @@ class LimitedProtocol(HttpToolsProtocol):
         )
         self._last: bytes | None = None  # the last answer, as long as answers to earlier requests come before it
         self._whole: Any = None  # the newest request of which all has arrived
+        self._running: Any = None  # the request that uvicorn is answering; those behind it wait for their turn
         self.url = b""
         self._since: float | None = None  # when the request began that is arriving now
         self._head: int | None = None  # bytes of a head that is arriving now
@@ -122,6 +123,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Forget a connection."""
         if self in self._limits.open:
             self._limits.open.remove(self)
+            if self._running is not None and not self._running.response_complete:  # uvicorn tells the newest one only
+                self._running.disconnected = True
+                self._running.message_event.set()
             super().connection_lost(exc)
 
     def eof_received(self) -> None:
@@ -160,6 +164,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self.url, self.expect_100_continue = url, expects
         self.headers += given  # the list that the scope has, too
         super().on_headers_complete()
+        if not self.pipeline:
+            self._running = self.cycle
 
     def _short_way(self) -> tuple[Found | None, dict[bytes, bytes]]:
         """Return who answers a request on the short way, if it can go there, and its headers."""
@@ -202,6 +208,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the next request; if there is none yet, note since when: uvicorn would start a timer each time."""
         if self.pipeline or self.transport.is_closing():
+            self._running = self.pipeline[-1][0] if self.pipeline else None
             super().on_response_complete()
         else:
             self.server_state.total_requests += 1

@@ -10,10 +10,13 @@ class OneWrite:
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
         self._kept = b""
+        self._has_ended = False  # whether it was said that this was all
         self.is_closing = transport.is_closing  # found at once: it is asked for each answer
 
     def write(self, data: bytes) -> None:
-        """Keep data, or send it after what was kept."""
+        """Keep data, or send it after what was kept; what comes after the end is for nobody."""
+        if self._has_ended or self.is_closing():
+            return
         if self._kept:
             data, self._kept = self._kept + data, b""
             self._transport.write(data)
@@ -30,7 +33,8 @@ class OneWrite:
         """Send what is kept."""
         if self._kept:
             data, self._kept = self._kept, b""
-            self._transport.write(data)
+            if not self.is_closing():
+                self._transport.write(data)
 
     def close(self) -> None:
         """Send what is kept, and close."""
@@ -40,6 +44,7 @@ class OneWrite:
     def write_eof(self) -> None:
         """Send what is kept, and say that this was all."""
         self.flush()
+        self._has_ended = True
         self._transport.write_eof()
 
     def get_write_buffer_size(self) -> int:

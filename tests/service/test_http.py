@@ -297,6 +297,15 @@ def test_pages_of_other_origins_are_let_in_if_a_setting_says_so(tmp_path: Path) 
         assert answer.headers["access-control-allow-origin"] == "https://shop.example"
         other = client.get("/health", headers={"origin": "https://evil.example"})
         assert "access-control-allow-origin" not in other.headers
+        refused = client.options("/v1/bandits/x/decisions", headers={**asks, "origin": "https://evil.example"})
+        assert error_of(refused, 400, "bad_request")["field"] == "Origin"
+        assert "access-control-allow-origin" not in refused.headers
+
+
+def test_a_field_with_a_very_long_name_is_not_sent_back_whole(client: httpx.Client) -> None:
+    answer = client.put("/v1/bandits/long", json={"arms": ["a"], "y" * 100_000: 1})
+    assert error_of(answer, 422, "invalid")["field"].startswith("yyy")
+    assert len(answer.content) < 5_000
 
 
 def test_the_two_hot_routes_are_in_the_table() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.routing import Route, Router
 
 from wakeful.service.access import Access, Token
@@ -63,11 +64,23 @@ class App:
         await send_answer(send, status, headers, body, head=scope["method"] == "HEAD")
 
 
+class Origins(CORSMiddleware):
+    """Starlette's answers to web pages of other origins; refusals have the form of all others."""
+
+    def preflight_response(self, request_headers: Any) -> Response:
+        """Answer a browser that asks whether it may send a request."""
+        answer = super().preflight_response(request_headers)
+        if answer.status_code == 200:
+            return answer
+        status, headers, body = refusal(Refused("bad_request", bytes(answer.body).decode(), "Origin"))
+        return Response(body, status, {name.decode(): value.decode() for name, value in headers})
+
+
 def with_origins(app: Any, origins: Sequence[str]) -> Any:
     """Return an application that web pages of other origins may use; without any, as it is."""
     if not origins:
         return app
-    return CORSMiddleware(
+    return Origins(
         app,
         allow_origins=list(origins),
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],

@@ -1,5 +1,7 @@
 """`Refused`: why a request was not carried out, as a code, a sentence and the field that was wrong."""
 
+from wakeful.inputs import LONGEST_SHOWN
+
 STATUS = {  # HTTP's number for every code
     "bad_request": 400,
     "unauthorized": 401,
@@ -25,7 +27,7 @@ class Refused(Exception):  # noqa: N818 (a request that is refused is no error o
         super().__init__(message)
         self.code = code
         self.message = message
-        self.field = field
+        self.field = field if field is None or len(field) <= LONGEST_SHOWN else f"{field[:LONGEST_SHOWN]}..."
 
     @property
     def status(self) -> int:

@@ -118,6 +118,15 @@ def test_latex_escapes_what_latex_would_take_for_marks() -> None:
     )
 
 
+def test_no_name_is_an_option_of_the_row_above_it_in_latex() -> None:
+    table = Table((Column("arm", "arm", number=False),), [["[4pt]"], ["*star"]])
+    assert table.to_latex().splitlines()[3:6] == [r"\midrule", r"{[}4pt] \\", r"{*}star \\"]
+
+
+def test_markdown_shows_no_formulas() -> None:
+    assert Table((Column("arm", "arm", number=False),), [["$x$"]]).to_markdown().endswith(r"| \$x\$ |")
+
+
 def test_on_a_phone_nothing_is_cut_off(tmp_path: Path) -> None:
     path = binary()
     bandit = wk.Bandit(wk.Uniform(), ["tea", "coffee", "x" * 60], seed=0)

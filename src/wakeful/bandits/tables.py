@@ -12,12 +12,13 @@ from unicodedata import category, east_asian_width
 from wakeful import atomic
 
 MARKDOWN = str.maketrans(
-    {mark: f"\\{mark}" for mark in "\\|`*_[]#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "\n": " ", "\r": " "}
+    {mark: f"\\{mark}" for mark in "\\|`*_[]#~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "\n": " ", "\r": " "}
 )
 LATEX = str.maketrans(
     {mark: f"\\{mark}" for mark in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}
+    | {"[": "{[}", "*": "{*}"}  # the end of a row would take one that begins the next row for an option of its own
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
 

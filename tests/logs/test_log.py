@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wakeful import Log
+from wakeful.logs.sources import file_source
 from wakeful.logs.values import ALONE_RULE
 
 TEXT = """awake,arm,probability,loss,time,id,note
@@ -403,6 +404,30 @@ def test_a_line_without_an_end_is_refused_before_it_fills_memory(
     for name in ("log.csv", "log.jsonl"):
         with pytest.raises(ValueError, match="path must be a text file of lines of at most 1,048,576 bytes"):
             Log.read(written(tmp_path, "a," * (1 << 20), name))
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_long_lines_are_read_few_at_a_time(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"arm-{k}" for k in range(3_000)]
+    rows = [(names[n:], names[n]) for n in range(100)]
+    texts = [f"{'|'.join(awake)},{arm},0" for awake, arm in rows]
+    if name == "log.jsonl":
+        texts = [json.dumps({"awake": awake, "arm": arm, "loss": 0}) for awake, arm in rows]
+    path = written(tmp_path, "\n".join(["awake,arm,loss"] * (name == "log.csv") + texts), name)
+    whole = Log.read(path)
+    for module in ("csv_file", "json_lines"):
+        monkeypatch.setattr(f"wakeful.logs.{module}.MOST_BYTES", 100_000)
+    monkeypatch.setattr("wakeful.logs.text.READ_AHEAD", 1_000)
+    chunks = list(file_source(path).chunks(["awake"]))
+    assert max(len(chunk.lines) for chunk in chunks) <= 6  # of 20 to 40 kB each
+    assert arrays(Log.read(path)) == arrays(whole)
+
+
+def test_a_long_list_in_a_text_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
+    text = 'awake,arm,loss\n"[{}]",1,0\n"[1, 2]",1,0\n'
+    log = Log.read(written(tmp_path, text.format(",".join(map(str, range(60_000))))), on_error="skip")
+    reason = "awake must be names joined by '|', or a list of at most 262,144 letters, got '[0,1,2,3,"
+    assert (log.rows, log.skipped.rows, log.skipped.reasons[0][1][: len(reason)]) == (1, 1, reason)
 
 
 def test_parquet_files_that_are_damaged(tmp_path: Path) -> None:

@@ -96,6 +96,8 @@ class CsvSource:
                                 ends[-1] = reader.line_num
                             else:
                                 start = reader.line_num
+                            if measured.bytes - before >= MOST_BYTES:
+                                break
                 except csv.Error as problem:
                     raise self._broken((ends[-1] if ends else start) + 1, problem) from problem
                 for column, values in zip(columns, zip(*held, strict=True), strict=bool(held)):

@@ -3,7 +3,7 @@
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -48,11 +48,22 @@ class JsonSource:
                 faults: dict[int, str] = {}
                 before = measured.bytes
                 while more and len(starts) < size and measured.bytes - before <= MOST_BYTES:
-                    lines = list(islice(text, min(GLANCE, size - len(starts))))
+                    lines = _next_lines(text, min(GLANCE, size - len(starts)))
                     faults |= _add_rows(lines, number, columns, starts, lists)
                     number += len(lines)
                     more = bool(lines)
                 yield Chunk(np.array(starts, np.int64), dict(columns), faults)
+
+
+def _next_lines(text: Iterable[str], most: int) -> list[str]:
+    """Return the next lines, at most `most`, fewer if they are long: their values take more memory than they do."""
+    lines, letters = [], 0
+    for line in islice(text, most):
+        lines.append(line)
+        letters += len(line)
+        if letters > MOST_BYTES:
+            break
+    return lines
 
 
 def _add_rows(

@@ -16,6 +16,7 @@ SEPARATOR = "|"  # between the names of awake arms in a text
 AWAKE_SET_RULE = f"a list of arms, or their names joined by {SEPARATOR!r}"
 ALL_ARMS = "all arms that could have been chosen, not only the one that was"
 ALONE_RULE = f"1 where one arm alone is awake (awake must be {ALL_ARMS})"
+LONGEST_LITERAL = 1 << 18  # letters of a list written as Python does: to parse it takes 240 bytes for each
 TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -100,6 +101,9 @@ def awake_names(key: Any, strip: bool) -> tuple[str, ...]:
 
 def _literal(text: str) -> list[Any] | None:
     """Return the list that a text such as "['tea', 'juice']" shows, as data frames write them; None if it is none."""
+    if len(text) > LONGEST_LITERAL:
+        rule = f"names joined by {SEPARATOR!r}, or a list of at most {LONGEST_LITERAL:,} letters"
+        raise BadValueError(must_be("awake", rule, shortened(text)))
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wakeful import Log
+from wakeful.logs.chunks import SharedLists
+from wakeful.logs.rows import Decoder
 from wakeful.logs.sources import file_source
 from wakeful.logs.values import ALONE_RULE
 
@@ -421,6 +423,34 @@ def test_long_lines_are_read_few_at_a_time(name: str, tmp_path: Path, monkeypatc
     chunks = list(file_source(path).chunks(["awake"]))
     assert max(len(chunk.lines) for chunk in chunks) <= 6  # of 20 to 40 kB each
     assert arrays(Log.read(path)) == arrays(whole)
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_sets_of_many_arms_are_not_all_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log({"awake": [[f"n{k}" for k in range(n, n + 100)] for n in range(200)] * 2,
+               "arm": [f"n{n}" for n in range(200)] * 2, "loss": [0.5] * 400})  # fmt: skip
+    log.write(tmp_path / name)
+    whole = arrays(Log.read(tmp_path / name))
+    monkeypatch.setattr("wakeful.logs.rows.MOST_POSITIONS", 1_000)
+    monkeypatch.setattr("wakeful.logs.chunks.MOST_SHARED_LETTERS", 5_000)
+    monkeypatch.setattr("wakeful.logs.log.KEPT_BYTES", 0)
+    kept: list[int] = []
+    places, of = Decoder._places, SharedLists.of
+
+    def watched_places(decoder: Decoder, *given: Any) -> list[int]:
+        found = places(decoder, *given)
+        kept.append(sum(map(len, decoder._known.values())))
+        return found
+
+    def watched_lists(lists: SharedLists, value: Any) -> Any:
+        found = of(lists, value)
+        kept.append(sum(map(len, lists._known)) // 5)  # letters of a name and what separates it from the next
+        return found
+
+    monkeypatch.setattr(Decoder, "_places", watched_places)
+    monkeypatch.setattr(SharedLists, "of", watched_lists)
+    assert arrays(Log.read(tmp_path / name)) == whole
+    assert 0 < max(kept) <= 1_000
 
 
 def test_a_long_list_in_a_text_is_refused_before_it_fills_memory(tmp_path: Path) -> None:

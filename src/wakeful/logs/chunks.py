@@ -11,6 +11,7 @@ MOST_VALUES = 1 << 20  # of a chunk, rows times columns: a table of many columns
 MOST_BYTES = 1 << 23  # of text of a chunk, unless one line alone has more
 UNIT_MARK = "\x1f"  # a character that names do not have: the separator of units
 MOST_SHARED = 1 << 14  # lists that are kept to be found again
+MOST_SHARED_LETTERS = 1 << 23  # of all lists that are kept
 GLANCE = 64  # rows of a text that are read before their size is looked at
 
 
@@ -39,6 +40,7 @@ class SharedLists:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
+        self._letters = 0  # of all that are known
 
     def of(self, value: Any) -> Any:
         """Return the tuple of a list of texts; any other value as it is."""
@@ -52,8 +54,10 @@ class SharedLists:
         if found is None:
             if joined.count(UNIT_MARK) != len(value) - 1:  # a text has the mark in it, or there is none
                 return value
-            if len(self._known) >= MOST_SHARED:
+            self._letters += len(joined)
+            if len(self._known) >= MOST_SHARED or self._letters > MOST_SHARED_LETTERS:
                 self._known.clear()
+                self._letters = len(joined)
             found = self._known[joined] = tuple(value)
         return found if len(found) == len(value) else value
 

@@ -26,6 +26,7 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 MOST_NAMES = 1_000_000
 MOST_CELLS = 1 << 24  # rows times arms of a block
 MOST_SETS = 1 << 14  # whose positions are remembered
+MOST_POSITIONS = 1 << 22  # of all sets that are remembered
 
 
 class Decoded(NamedTuple):
@@ -64,6 +65,7 @@ class Decoder:
     fixed: bool = False
     strip: bool = False
     _known: dict[Any, list[int]] = field(default_factory=dict)
+    _positions: int = 0  # of all that are known
 
     def decode(self, chunk: Chunk) -> Decoded:
         """Return the rows of a chunk that are right, and the faults of the others."""
@@ -137,8 +139,10 @@ class Decoder:
         if found is None:
             found = [self._position(name, names) for name in awake_names(key, self.strip)]
             if not names:
-                if len(self._known) >= MOST_SETS:
+                self._positions += len(found)
+                if len(self._known) >= MOST_SETS or self._positions > MOST_POSITIONS:
                     self._known.clear()
+                    self._positions = len(found)
                 self._known[key] = found
         return found
 

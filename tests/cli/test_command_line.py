@@ -247,7 +247,7 @@ def test_a_policy_and_a_world_of_ones_own(tmp_path: Path) -> None:
         ("mine_too:Lasy(1)", "a policy or a world in mine_too, got 'mine_too:Lasy' (did you mean 'Lazy'?)"),
         ("mine_too:Other", "a policy or a world in mine_too, got 'mine_too:Other'"),
         ("mine_too:np", "a policy or a world in mine_too, got 'mine_too:np'"),
-        ("mine_too:Lazy(shar=1)", "with arguments that it takes"),
+        ("mine_too:Lazy(shar=1)", "must be Lazy with arguments that it takes"),
         ("mine_too:Lazy(__import__('os').getcwd())", "a name, with plain values as arguments"),
         ("mine_too:Lazy.__init__", "a name, with plain values as arguments"),
     ],
@@ -261,3 +261,23 @@ def test_what_is_no_class_of_ones_own_is_refused(
     with pytest.raises((ValueError, TypeError)) as refused:
         parse("policy", text, known_policies())
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("def f(:\n", "invalid syntax (broken.py, line 1)"),
+        ("x = 1\nx / 0\n", "ZeroDivisionError: division by zero (broken.py, line 2)"),
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("from os import nothing\n", "ImportError: cannot import name 'nothing' from 'os'"),
+    ],
+)
+def test_a_module_of_ones_own_that_cannot_be_imported_is_one_line(code: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(code)
+    done = run("simulate", "--world", "stochastic", "--policy", "broken:Lazy", "--rounds", "20", cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, len(lines)) == (2, "", 1)
+    assert lines[0].startswith(
+        "wakeful: policy must be MODULE:CLASS of a module that can be imported, got 'broken:Lazy'"
+    )
+    assert sentence in lines[0]

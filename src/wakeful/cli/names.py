@@ -8,6 +8,7 @@ import ast
 import os
 import re
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
@@ -77,15 +78,23 @@ def _own_class(what: str, module: str, name: str) -> type:
         sys.path.insert(0, os.getcwd())  # as `python -m` does
     try:
         found = import_module(module)
-    except ModuleNotFoundError as problem:
+    except Exception as problem:  # whatever the module does when it is imported
         rule = "MODULE:CLASS of a module that can be imported"
-        raise ValueError(must_be(what, rule, f"{module}:{name}") + f": {problem}") from None
+        raise ValueError(must_be(what, rule, f"{module}:{name}") + f": {_own_problem(problem)}") from problem
     cls = getattr(found, name, None)
     if not (isinstance(cls, type) and issubclass(cls, OWN)):
         names = [n for n, c in vars(found).items() if isinstance(c, type) and issubclass(c, OWN)]
         rule = f"MODULE:CLASS of a policy or a world in {module}"
         raise ValueError(must_be(what, rule, f"{module}:{name}") + did_you_mean(name, names))  # noqa: TRY004
     return cls
+
+
+def _own_problem(problem: Exception) -> str:
+    """Return what went wrong in code of the user's own, and where; what `import` itself says is enough."""
+    if isinstance(problem, ModuleNotFoundError | SyntaxError):
+        return str(problem)
+    place = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{type(problem).__name__}: {problem} ({os.path.basename(place.filename)}, line {place.lineno})"
 
 
 def _joined(match: re.Match[str]) -> str:
@@ -111,7 +120,7 @@ def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str
         known = [shown for shown, _ in classes.values()]
         rule = "one of " + ", ".join(known)
         raise ValueError(must_be(what, rule, name.id) + did_you_mean(name.id, known))
-    shown, cls = classes[_plain(name.id)]
+    cls = classes[_plain(name.id)][1]
     arguments = [_built(what, argument, text, classes) for argument in call.args] if call else []
     named = {str(k.arg): _built(what, k.value, text, classes) for k in call.keywords} if call else {}
     try:
@@ -119,8 +128,8 @@ def _built(what: str, node: ast.expr, text: str, classes: Mapping[str, tuple[str
     except TypeError as problem:
         if " must be " in str(problem):
             raise
-        reason = str(problem).replace(f"{shown}.__init__() ", "").replace("__init__() ", "")
-        raise TypeError(must_be(what, f"{shown} with arguments that it takes", text) + f": {reason}") from None
+        reason = str(problem).replace(f"{cls.__name__}.__init__() ", "").replace("__init__() ", "")
+        raise TypeError(must_be(what, f"{cls.__name__} with arguments that it takes", text) + f": {reason}") from None
 
 
 def known_policies() -> dict[str, type]:

@@ -70,6 +70,17 @@ def test_counts_include_what_was_recorded_and_weigh_it_by_its_probability() -> N
     assert report.gain.low < 1.6 / 3 - CHANCES @ [0.1, 0.6, 0.9] < report.gain.high
 
 
+@pytest.mark.parametrize(("chance", "rows"), [(1e-6, 2), (0.01, 30)])
+def test_the_gain_stays_between_what_losses_can_be(chance: float, rows: int) -> None:
+    bandit = wk.Bandit(wk.SleepingUCB(), NAMES, seed=0)
+    for n in range(rows):  # very unlikely, or, thirty times over, wrong
+        bandit.record(NAMES[n % 3], probability=chance, loss=1)
+        bandit.record(NAMES[n % 3], probability=0.5, loss=0)
+    report = bandit.report()
+    assert report.uniform_loss == 1.0
+    assert -1.0 <= report.gain.low <= report.gain.value == 0.5 <= report.gain.high == 1.0
+
+
 def test_without_probabilities_counts_are_learned_and_weights_refused() -> None:
     log = wk.Log(table(500, probability=False))
     bandit = wk.Bandit(wk.SleepingUCB(), NAMES, seed=0)

@@ -79,7 +79,8 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
     Arms that were unlikely count with the mean of what they lost when they were chosen all the same, to which their
     mean over all decisions is added as one loss. The interval adds the spread of the weighted losses and that of these
     means; what the means may be wrong by, as they come from elsewhere in part; and `z^2 / 2n`, as Wilson's does: losses
-    that were all the same so far are no proof that they always are.
+    that were all the same so far are no proof that they always are. No mean loss is larger than one, nor is the
+    estimate of that of uniform play.
     """
     answered, losses, squares = counts[ANSWERED], counts[LOSS], counts[SQUARE]
     n = float(answered.sum())
@@ -96,8 +97,11 @@ def gain_over_uniform(counts: Floats, z: float) -> Gain:
     modelled = math.sqrt(float(unlikely**2 @ errors**2))
     unseen = float(unlikely @ (UNSEEN / (rare + 1.0)))
     loss, reach = float(losses.sum()) / n, z * (weighted + modelled) + unseen + z * z / (2.0 * n)
-    gain = uniform - loss
-    return Gain(loss, uniform, Interval(gain, max(gain - reach, -1.0), min(gain + reach, 1.0)))
+    low, high = uniform - reach - loss, uniform + reach - loss
+    if uniform - reach > 1.0:  # no mean loss fits: the logged probabilities are not those of the choices
+        low = -1.0
+    uniform = min(uniform, 1.0)  # an estimate may be larger
+    return Gain(loss, uniform, Interval(uniform - loss, max(low, -1.0), min(high, 1.0)))
 
 
 def switch_errors(counts: Floats) -> Floats:

@@ -20,7 +20,7 @@ import pytest
 
 from case_ids import stable_id
 from policy_cases import CASES
-from wakeful import Bandit, Decision, Policy, SIExp3, SleepingUCB, Uniform
+from wakeful import Bandit, Decision, DuelingBandit, Policy, SIExp3, SleepingUCB, Uniform, UniformPairs
 from wakeful.files import HEADER
 
 REFUSAL = r"^(path|policy|arms) must be .*, got "
@@ -185,6 +185,22 @@ def test_names_that_a_file_cannot_hold_are_refused_when_the_bandit_is_made(names
     with pytest.raises(TypeError, match=r"^name must be a string or a whole number, which files can hold, got "):
         bandit.add_arm(names[0])
     assert bandit.arms == ("tea",)
+
+
+def test_a_name_with_too_many_digits_for_a_file_is_refused_when_the_bandit_is_made() -> None:
+    rule = "must be whole numbers of at most 640 digits, got int with too many digits to show"
+    with pytest.raises(ValueError, match=f"^arms {rule}"):
+        Bandit(Uniform(), ["tea", 10**5000])
+    bandit, arena = Bandit(Uniform(), ["tea"]), DuelingBandit(UniformPairs(), ["tea", "juice"])
+    with pytest.raises(ValueError, match=f"^name {rule}"):
+        bandit.add_arm(-(10**5000))
+    with pytest.raises(ValueError, match=f"^row 1 of results: left {rule}"):
+        arena.learn([(10**5000, "tea", "tie")], unknown_arms="add")
+    with pytest.raises(ValueError, match=f"^group {rule}"):
+        arena.record("tea", "juice", "tie", group=10**5000)
+    with pytest.raises(ValueError, match=r"^loss must be a number between 0 and 1, got int with too many digits"):
+        bandit.record("tea", loss=10**5000)
+    assert (bandit.arms, arena.arms, bandit.rounds, arena.rounds) == (("tea",), ("tea", "juice"), 0, 0)
 
 
 def test_names_of_any_language_and_size_come_back(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 LONGEST_SHOWN = 1000  # characters of a wrong value in an error: a whole table is no sentence
 UNICODE_RULE = "texts that can be written in UTF-8, without lone surrogates"
+MOST_DIGITS = 640  # of a whole number that Python turns into text, however its limit is set
+TOO_MANY_DIGITS: int = 10**MOST_DIGITS
+DIGITS_RULE = f"whole numbers of at most {MOST_DIGITS} digits"
 LONGEST_NAME = 100  # characters; no suggestion is sought for a longer name, since comparing takes seconds
 
 
@@ -22,7 +25,10 @@ def must_be(name: str, rule: str, value: object) -> str:
 
 def shown(value: object) -> str:
     """Return how a value is shown in an error: at most its beginning."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python turns no number of very many digits into text
+        text = f"{type(value).__name__} with too many digits to show"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}... ({len(text):,} characters)"
 
 
@@ -67,6 +73,11 @@ def instance_of(name: str, value: object, kinds: tuple[type, ...], rule: str) ->
     if not is_dataclass(value):
         raise TypeError(must_be(name, "a frozen dataclass", value))
     return value
+
+
+def has_few_digits(number: int) -> bool:
+    """Whether a whole number can be turned into text, and so be in a file."""
+    return -TOO_MANY_DIGITS < number < TOO_MANY_DIGITS
 
 
 def is_unicode(text: str) -> bool:

@@ -573,6 +573,18 @@ def test_other_columns_that_no_text_can_hold_are_refused_when_written(tmp_path: 
             log.write(tmp_path / "log.parquet")
 
 
+def test_numbers_with_too_many_digits_for_a_text_are_no_names_but_ids(tmp_path: Path) -> None:
+    huge = 10**5000
+    rows = {"awake": [[huge, 1], [1, 2], [1, 2], [1, 2]], "arm": [1, huge, 1, 2], "loss": [0, 0, 0, huge]}
+    log = Log({**rows, "id": [huge, huge, huge, 1]} | {"loss": [0, 0, 0, 0]}, on_error="skip")
+    assert (log.rows, log.arms, log.skipped.rows, log.skipped.duplicates) == (2, ("1", "2"), 2, 0)
+    log.write(tmp_path / "log.jsonl")
+    assert Log.read(tmp_path / "log.jsonl").rows == 2
+    assert Log({**rows, "id": [1, 1, huge, huge]}, on_error="skip").skipped.rows == 3
+    with pytest.raises(TypeError, match="arms must be names or whole numbers"):
+        Log(rows, arms=[huge, 1, 2])
+
+
 def test_names_of_wrong_rows_are_no_arms() -> None:
     rows = {"awake": ["a|b", "x|y", "c|a", "z|c"], "arm": ["a", "y", "c", "c"], "loss": [0, 2, 1, 0.5]}
     log = Log(rows, on_error="skip")

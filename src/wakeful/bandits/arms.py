@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be, whole
+from wakeful.inputs import DIGITS_RULE, UNICODE_RULE, did_you_mean, has_few_digits, is_unicode, must_be, whole
 from wakeful.numerics.arrays import Mask
 
 REMEMBERED = 1 << 20  # bytes, about: of awake sets whose mask is kept at hand
@@ -221,6 +221,8 @@ def new_name(name: Any, what: str = "name") -> str | int:
             raise ValueError(must_be(what, UNICODE_RULE, found))
         return str.__str__(found)
     if isinstance(found, int):
+        if not has_few_digits(found):
+            raise ValueError(must_be(what, DIGITS_RULE, found))
         return int(found)
     kind = "a string or a whole number" if what == "name" else "strings or whole numbers"
     raise TypeError(must_be(what, f"{kind}, which files can hold", name))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakeful.bandits.bradley_terry import NO_TIES, PairResults
-from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be
+from wakeful.inputs import DIGITS_RULE, UNICODE_RULE, did_you_mean, has_few_digits, is_unicode, must_be
 from wakeful.numerics.arrays import Floats, Ints
 from wakeful.policies.state_ranges import TOTALS
 
@@ -130,6 +130,8 @@ def checked_group(group: Any) -> Hashable:
         raise TypeError(must_be("group", GROUP_RULE, group))
     if type(group) is str and not is_unicode(group):
         raise ValueError(must_be("group", UNICODE_RULE, group))
+    if type(group) is int and not has_few_digits(group):
+        raise ValueError(must_be("group", DIGITS_RULE, group))
     return group  # type: ignore[no-any-return]  # as just checked
 
 

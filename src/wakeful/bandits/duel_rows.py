@@ -7,7 +7,7 @@ import numpy as np
 
 from wakeful.bandits.arms import BOOLEANS
 from wakeful.bandits.duel_counts import TIED, Outcome, checked_group
-from wakeful.inputs import UNICODE_RULE, did_you_mean, is_unicode, must_be
+from wakeful.inputs import DIGITS_RULE, UNICODE_RULE, did_you_mean, has_few_digits, is_unicode, must_be
 from wakeful.limits import MAX_BYTES
 from wakeful.logs.chunks import Chunk, shortened
 from wakeful.logs.values import AWAKE_SET_RULE, Faults, awake_names, chances_of, is_missing
@@ -150,6 +150,8 @@ class DuelReader:
             raise TypeError(must_be(what, "a string or a whole number to be added as an arm", name))
         if type(name) is str and not is_unicode(name):
             raise ValueError(must_be(what, UNICODE_RULE, shortened(name)))
+        if type(name) is int and not has_few_digits(name):
+            raise ValueError(must_be(what, DIGITS_RULE, name))
         return self._position.setdefault(name, len(self._position))
 
     def _awake_set(self, awake: Any, i: int, j: int) -> int:

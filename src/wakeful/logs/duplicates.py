@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeful.inputs import must_be
+from wakeful.inputs import has_few_digits, must_be
 from wakeful.limits import MAX_BYTES
 from wakeful.logs.values import is_missing
 from wakeful.numerics.arrays import Mask
@@ -51,7 +51,12 @@ class SeenIds:
 
 def _key(value: Any) -> int:
     """Return the hash of an id, positive; 0 if there is no id."""
-    return 0 if is_missing(value) else (hash(str(value)) & 0xFFFFFFFFFFFFFFFF) or 1
+    return 0 if is_missing(value) else (hash(id_text(value)) & 0xFFFFFFFFFFFFFFFF) or 1
+
+
+def id_text(value: Any) -> str:
+    """Return an id as a text; of a number that is too large for Python to write in digits, in those of base 16."""
+    return hex(value) if type(value) is int and not has_few_digits(value) else str(value)
 
 
 def _insert(slots: NDArray[np.uint64], keys: NDArray[np.uint64], fresh: Mask) -> int:

@@ -15,7 +15,7 @@ from wakeful.logs.duplicates import SeenIds
 from wakeful.logs.rows import MOST_CELLS, Decoder
 from wakeful.logs.sources import TableSource, file_source, is_table
 from wakeful.logs.text import stamp
-from wakeful.logs.values import ALL_ARMS
+from wakeful.logs.values import ALL_ARMS, is_name
 from wakeful.logs.writing import Parts, frame_of, write_parts
 from wakeful.numerics.arrays import Ints, Mask
 
@@ -282,7 +282,7 @@ def _arm_names(arms: Iterable[Any]) -> list[str]:
     if isinstance(arms, str | bytes | Mapping) or not isinstance(arms, Iterable):
         raise TypeError(must_be("arms", "a list of names", arms))
     found = list(arms)
-    if not all(isinstance(name, str | int | np.integer) and not isinstance(name, bool) for name in found):
+    if not all(map(is_name, found)):
         raise TypeError(must_be("arms", "names or whole numbers", found))
     names = [str(name) for name in found]
     if not names or "" in names or len(set(names)) < len(names):

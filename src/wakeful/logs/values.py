@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeful.inputs import must_be
+from wakeful.inputs import has_few_digits, must_be
 from wakeful.logs.chunks import shortened
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.kernels import CLOSE, FLOOR
@@ -73,8 +73,10 @@ def _number(value: Any) -> float:
 
 
 def is_name(value: Any) -> bool:
-    """Whether a value can name an arm: a text or a whole number."""
-    return type(value) is str or (isinstance(value, str | int | np.integer) and not isinstance(value, bool))
+    """Whether a value can name an arm: a text, or a whole number that is not too large to be turned into one."""
+    if type(value) is int:
+        return has_few_digits(value)
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 
 def name_of(value: Any, strip: bool) -> str:

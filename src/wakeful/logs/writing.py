@@ -16,6 +16,7 @@ from wakeful import atomic
 from wakeful.inputs import UNICODE_RULE, must_be
 from wakeful.logs.blocks import LogBlock
 from wakeful.logs.chunks import shortened
+from wakeful.logs.duplicates import id_text
 from wakeful.logs.parquet import arrow
 from wakeful.logs.sources import format_of
 from wakeful.logs.values import SEPARATOR, is_missing
@@ -54,7 +55,7 @@ def _plain_ids(ids: Sequence[Any]) -> list[Any]:
     known = [None if is_missing(value) else value for value in ids]
     kinds = {type(value) for value in known if value is not None}
     small = kinds == {int} and all(value is None or abs(value) < LARGEST_ID for value in known)
-    return known if small or kinds <= {str} else [None if value is None else str(value) for value in known]
+    return known if small or kinds <= {str} else [None if value is None else id_text(value) for value in known]
 
 
 def write_parts(path: str | os.PathLike[str], parts: Iterator[Parts], arms: Sequence[str]) -> None:

@@ -238,6 +238,14 @@ def test_the_figure_shows_every_policy_its_interval_and_the_log(result: Evaluati
     evaluate(uniform_log(known=False), Uniform()).plot(tmp_path / "direct.png")  # without intervals
 
 
+@pytest.mark.parametrize("policies", ["auto", None, 3], ids=repr)
+def test_what_are_no_policies_is_shown_whole(policies: Any) -> None:
+    with pytest.raises(TypeError) as refused:
+        evaluate(uniform_log(), policies)
+    rule = "a policy, a list of them, or a mapping of names to policies"
+    assert str(refused.value) == f"policies must be {rule}, got {policies!r}"
+
+
 def test_progress_is_told_and_ends_at_the_last_row() -> None:
     told: list[tuple[int, int]] = []
     evaluate(uniform_log(20_000), Uniform(), progress=lambda done, total: told.append((done, total)))

@@ -247,6 +247,8 @@ def named_policies(policies: Any, a_fit: Callable[[object], Any]) -> dict[str, A
     """Return the policies by name, those without one by how they print."""
     if isinstance(policies, Recipe | type):
         policies = [policies]
+    if isinstance(policies, str) or not isinstance(policies, Iterable):
+        raise TypeError(must_be("policies", "a policy, a list of them, or a mapping of names to policies", policies))
     pairs = policies.items() if isinstance(policies, Mapping) else [(repr(p), p) for p in policies]
     named = {str(name): a_fit(policy) for name, policy in pairs}
     if not named or len(named) < len(pairs):

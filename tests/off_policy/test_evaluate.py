@@ -246,6 +246,19 @@ def test_what_are_no_policies_is_shown_whole(policies: Any) -> None:
     assert str(refused.value) == f"policies must be {rule}, got {policies!r}"
 
 
+@pytest.mark.parametrize("reward", [False, True])
+def test_a_normal_interval_of_few_events_has_a_warning(reward: bool) -> None:
+    rows = 400
+    choices = {"awake": ["a|b"] * rows, "arm": ["a", "b"] * (rows // 2), "probability": [0.5] * rows}
+    for events, warns in ((4, True), (40, False)):
+        outcomes = [float(n % (rows // events) == 0) for n in range(rows)]
+        log = Log({**choices, "reward" if reward else "loss": outcomes})
+        (row,) = evaluate(log, Uniform(), estimator="ips", interval="normal")
+        warning = "too few rounds for a normal interval: about 4 of them with the rarer outcome"
+        assert row.warning == (warning if warns else "")
+        assert not evaluate(log, Uniform())[0].warning
+
+
 def test_progress_is_told_and_ends_at_the_last_row() -> None:
     told: list[tuple[int, int]] = []
     evaluate(uniform_log(20_000), Uniform(), progress=lambda done, total: told.append((done, total)))

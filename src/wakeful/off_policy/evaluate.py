@@ -20,6 +20,7 @@ from wakeful.policies.spectate import fold, refuse_spectator
 EVEN = 1e-6  # how far from one probability times number of awake arms may be for the logging to count as uniform
 FEW_ROUNDS = 100  # fewer say little
 FEW_EFFECTIVE = 50.0  # an effective sample size below this says little
+FEW_EVENTS = 10.0  # a normal interval needs about so many effective rounds with the rarer outcome, a loss or none
 NEVER = 0.01  # of the policy's choices that may go to arms which the log never plays
 OFF = 0.1  # by how much the mean weight may differ from one, if it is also more than chance explains
 BY_CHANCE = 4.0  # standard errors that chance explains
@@ -123,14 +124,14 @@ class _Judged:
         """Return the estimate and what is to be said about it."""
         sums = self._sums
         low, high = sums.interval(estimator, interval, level)
-        warning = "; ".join(_warnings(sums, estimator, self._wanted, played, log))
+        warning = "; ".join(_warnings(sums, estimator, interval, self._wanted, played, log))
         value = sums.value(estimator)
         if estimator == "direct":
             return EvaluationRow(name, value, low, high, float("nan"), float("nan"), warning)
         return EvaluationRow(name, value, low, high, sums.effective, sums.largest, warning)
 
 
-def _warnings(sums: Sums, estimator: str, wanted: Floats, played: Floats, log: Log) -> list[str]:
+def _warnings(sums: Sums, estimator: str, interval: str, wanted: Floats, played: Floats, log: Log) -> list[str]:
     """Return why the log cannot answer, or not well."""
     found = []
     if estimator == "direct":
@@ -153,7 +154,16 @@ def _warnings(sums: Sums, estimator: str, wanted: Floats, played: Floats, log: L
         found.append(f"too few rounds: {sums.rows}")
     elif estimator != "direct" and sums.effective < FEW_EFFECTIVE:
         found.append(f"too few rounds like its own: effective sample size {sums.effective:.0f}")
+    elif estimator != "direct" and interval == "normal" and _events(sums, estimator) < FEW_EVENTS:
+        about = f"about {_events(sums, estimator):.0f} of them with the rarer outcome"
+        found.append(f"too few rounds for a normal interval: {about}")
     return found
+
+
+def _events(sums: Sums, estimator: str) -> float:
+    """Return in how many effective rounds the outcome was the rarer one of a loss and none."""
+    value = sums.value(estimator)
+    return sums.effective * max(min(value, 1.0 - value), 0.0)
 
 
 def _is_off(sums: Sums) -> bool:

@@ -490,6 +490,20 @@ def test_lists_in_parquet_files(lists: list[list[Any]], tmp_path: Path) -> None:
             Log.read(path)
 
 
+@pytest.mark.parametrize("names", [[f"n{k}" for k in range(2_000)], list(range(2_000))], ids=["texts", "numbers"])
+def test_long_lists_in_parquet_files_are_read_few_at_a_time(
+    names: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.parquet"
+    columns = {"awake": [names[n:] for n in range(300)], "arm": names[:300], "loss": [0.5] * 300}
+    pq.write_table(pa.table(columns), path, row_group_size=200)
+    whole = arrays(Log.read(path))
+    monkeypatch.setattr("wakeful.logs.chunks.MOST_VALUES", 10_000)
+    assert max(len(chunk.lines) for chunk in file_source(path).chunks(["awake", "arm", "loss"])) <= 50
+    assert max(len(chunk.lines) for chunk in file_source(path).chunks(["arm", "loss"])) == 300
+    assert arrays(Log.read(path)) == whole
+
+
 def test_a_small_parquet_file_cannot_claim_billions_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.parquet"
     same = {"awake": ["a|b"] * 1_000_000, "arm": ["a"] * 1_000_000, "loss": [0.0] * 1_000_000}

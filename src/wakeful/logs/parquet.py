@@ -11,6 +11,7 @@ from wakeful import atomic
 from wakeful.inputs import must_be
 from wakeful.logs.chunks import UNIT_MARK, Chunk, chunk_rows
 
+LIST_VALUES = 8  # values of a list count as one value of a column, since equal lists are made once
 MOST_ROWS_PER_BYTE = 1000  # of a file, in which a few bytes can claim any number of equal rows
 
 
@@ -54,16 +55,28 @@ class ParquetSource:
             raise ValueError(must_be("path", rule, self.label) + f": {problem}") from problem
 
     def chunks(self, wanted: Sequence[str]) -> Iterator[Chunk]:
-        """Yield the rows, read in batches; a file of many columns in small ones."""
-        size = chunk_rows(len(wanted))
+        """Yield the rows, read in batches; a file of many columns, or of long lists, in small ones."""
         file = self._guarded(self._open)
         with file:
+            listed = self._guarded(lambda: _values_in_a_row(file.metadata, set(wanted)))
+            size = chunk_rows(max(len(wanted), listed // LIST_VALUES))
             batches = self._guarded(lambda: file.iter_batches(size, columns=list(wanted)))
             line = 1
             while (batch := self._guarded(lambda: next(batches, None))) is not None:
                 columns = {name: self._guarded(partial(_values, batch.column(name))) for name in wanted}
                 yield Chunk(np.arange(line, line + batch.num_rows), columns, {})
                 line += batch.num_rows
+
+
+def _values_in_a_row(metadata: Any, wanted: set[str]) -> int:
+    """Return how many values a row has in some columns: the mean in the group of rows that has most, rounded up."""
+    most = 1
+    for n in range(metadata.num_row_groups):
+        group = metadata.row_group(n)
+        columns = map(group.column, range(group.num_columns))
+        found = sum(column.num_values for column in columns if column.path_in_schema.partition(".")[0] in wanted)
+        most = max(most, -(-found // max(group.num_rows, 1)))
+    return most
 
 
 def _values(column: Any) -> Sequence[Any]:

@@ -127,6 +127,17 @@ def test_markdown_shows_no_formulas() -> None:
     assert Table((Column("arm", "arm", number=False),), [["$x$"]]).to_markdown().endswith(r"| \$x\$ |")
 
 
+def test_no_name_controls_the_terminal() -> None:
+    table = Table(
+        (Column("arm", "arm", number=False), Column("won", "won")), [["\x1b[2J\u202etea\x9b", 1], ["👩\u200d🍳", 2]]
+    )
+    assert str(table).splitlines() == [
+        "arm                    won",
+        r"\x1b[2J\u202etea\x9b     1",
+        "👩\u200d🍳                     2",
+    ]
+
+
 def test_on_a_phone_nothing_is_cut_off(tmp_path: Path) -> None:
     path = binary()
     bandit = wk.Bandit(wk.Uniform(), ["tea", "coffee", "x" * 60], seed=0)

@@ -2,8 +2,11 @@
 
 import ast
 import importlib
+import re
+import sys
 import types
 from collections.abc import Iterator
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -27,7 +30,11 @@ FOLDERS = (
     "service",
 )
 ROOMS = (*BESIDE, *FOLDERS, "__init__", "cli", "__main__")
-OPTIONAL = {"matplotlib", "scipy", "pandas", "polars", "pyarrow", "tqdm", "distributed"}  # imported where needed
+EVERYWHERE = {"numpy", "numba", "wakeful"}  # other libraries are imported where they are needed
+DRAWS = {"plots", "relation_diagram"}  # files that are imported when a figure is drawn
+MODULE = re.compile(
+    rf"wakeful\.({'|'.join((*BESIDE, *FOLDERS))})(\.\w+)*"
+)  # in a string: for import_module and its like
 SOURCE = Path(wakeful.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -46,31 +53,47 @@ def origin(name: str) -> str:
     return str(module).split(".")[1]
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
+def imported(tree: ast.AST, package: str) -> Iterator[str]:
     """Yield the room of everything of the package that a file takes, at its top or inside functions."""
-    aliases = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "wakeful":
-            yield from (origin(alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wakeful."):
-            yield str(node.module).split(".")[1]
+        if isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            if module == "wakeful":
+                yield from ("__init__" if alias.name == "*" else origin(alias.name) for alias in node.names)
+            elif module.startswith("wakeful."):
+                yield module.split(".")[1]
         elif isinstance(node, ast.Import):
             yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("wakeful."))
-            aliases |= {alias.asname or "wakeful" for alias in node.names if alias.name.partition(".")[0] == "wakeful"}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := MODULE.fullmatch(node.value)):
+            yield found[1]
+    yield from used(tree)
+
+
+def used(tree: ast.AST) -> Iterator[str]:
+    """Yield the rooms of `wk.X` after `import wakeful as wk`; `wk` alone, as in `getattr(wk, name)`, is all names."""
+    aliases = set()
+    for alias in (alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names):
+        if alias.name == "wakeful" or (alias.name.startswith("wakeful.") and not alias.asname):
+            aliases.add(alias.asname or "wakeful")
+    bases = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in aliases:
-            yield origin(node.attr)
+        if isinstance(node, ast.Attribute):
+            bases[node.value] = node.attr
+    for name in (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in aliases):
+        yield origin(bases[name]) if name in bases else "__init__"
 
 
-def wrong(place: str, text: str) -> set[str]:
+def wrong(place: str, text: str, package: str | None = None) -> set[str]:
     """Return the rooms that a file in the room `place` takes something from, though they come after it."""
-    return {other for other in imported(ast.parse(text)) if ROOMS.index(other) > ROOMS.index(place)}
+    found = imported(ast.parse(text), package or f"wakeful.{place}")
+    return {other for other in found if ROOMS.index(other) > ROOMS.index(place)}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_file_imports_only_rooms_above_its_own(path: Path) -> None:
     assert room(path) in ROOMS, f"{path.name} is in no room"
-    assert not wrong(room(path), path.read_text()), f"{path.relative_to(SOURCE)} imports rooms below its own"
+    package = ".".join(("wakeful", *path.relative_to(SOURCE).parts[:-1]))
+    assert not wrong(room(path), path.read_text(), package), f"{path.relative_to(SOURCE)} imports rooms below its own"
 
 
 @pytest.mark.parametrize(
@@ -84,11 +107,25 @@ def test_a_file_imports_only_rooms_above_its_own(path: Path) -> None:
         "import wakeful\nx = wakeful.worlds.Dependent()",
         "if TYPE_CHECKING:\n    from wakeful.paper import report",
         "from wakeful import relations",
+        "from ..lab import results",
+        "def f():\n    from .. import simulate",
+        "from wakeful import *",
+        "import wakeful.lab.simulate as s\ns.simulate",
+        "import wakeful.numerics.arrays\nwakeful.lab.simulate",
+        "import wakeful as wk\ngetattr(wk, 'simulate')",
+        "import wakeful as wk\nall_names = wk\nall_names.simulate",
+        "import importlib\nimportlib.import_module('wakeful.lab.simulate')",
+        "import sys\nsys.modules['wakeful.paper']",
     ],
 )
 def test_the_guard_sees_every_way_to_import(text: str) -> None:
     assert wrong("bandits", text)
     assert not wrong("cli", text)
+
+
+def test_the_guard_leaves_other_names_alone() -> None:
+    assert not wrong("bandits", "import wakeful.numerics.arrays as arrays\narrays.Floats")
+    assert not wrong("bandits", "from .arms import Arms\npath = 'wakeful.db'")
 
 
 def test_no_module_stands_outside_the_rooms() -> None:
@@ -103,11 +140,20 @@ def test_rooms_import_by_themselves() -> None:
             importlib.import_module(".".join(("wakeful", *parts)).removesuffix(".__init__"))
 
 
+def run_by_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs when a file is imported: not the bodies of functions, nor what only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        is_for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not is_for_types and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+            yield from run_by_import(child)
+
+
 def imported_libraries(path: Path, *, everywhere: bool) -> set[str]:
-    """Return the libraries that a file imports, at its top or everywhere."""
+    """Return the libraries that a file imports, when it is imported itself or everywhere."""
     tree = ast.parse(path.read_text())
     found = set()
-    for node in ast.walk(tree) if everywhere else tree.body:
+    for node in ast.walk(tree) if everywhere else run_by_import(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         found |= {name.partition(".")[0] for name in names}
@@ -116,8 +162,8 @@ def imported_libraries(path: Path, *, everywhere: bool) -> set[str]:
 
 def test_what_is_optional_is_imported_where_it_is_needed() -> None:
     for path in FILES:
-        heavy = imported_libraries(path, everywhere=False) & OPTIONAL
-        assert not heavy or path.stem in {"plots", "relation_diagram"}, f"{path} imports {heavy} for everybody"
+        heavy = imported_libraries(path, everywhere=False) - EVERYWHERE - sys.stdlib_module_names
+        assert not heavy or path.stem in DRAWS or room(path) == "service", f"{path} imports {heavy} for everybody"
 
 
 def test_nothing_is_ever_pickled() -> None:

@@ -19,7 +19,7 @@ except ImportError:  # Windows has no such locks, so files of killed writers can
     fcntl = None  # type: ignore[assignment]
 
 PART = re.compile(r"\.wakeful-[0-9a-f]{32}\.part")  # the name of a file that is being written
-EVERY = 60.0  # seconds: how often a process looks for what killed writers left in a folder
+CLEANING_PERIOD = 60.0  # seconds: how often a process looks for what killed writers left in a folder
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
 
@@ -106,7 +106,7 @@ def remove_leftovers(folder: Path) -> None:
     Each process looks once a minute, since a folder may hold many files.
     """
     now = time.monotonic()
-    if fcntl is None or now - _cleaned.get(folder, -EVERY) < EVERY:
+    if fcntl is None or now - _cleaned.get(folder, -CLEANING_PERIOD) < CLEANING_PERIOD:
         return
     _cleaned[folder] = now
     with suppress(OSError):  # a folder that may be written but not listed

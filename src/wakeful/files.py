@@ -18,7 +18,7 @@ VERSION = 2  # of what is written; those from 1 on are read
 HEADER = "wakeful.json"
 PARSED = 32  # how many times its bytes a header takes in memory once it is parsed, at worst
 DIRECTORY = 1 << 20  # bytes of the list of entries at the end of a zip file: some ten thousand entries
-PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack without a bound
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack without a bound
 ArrayMap = Mapping[str, np.ndarray[Any, Any]]
 Built = TypeVar("Built")
 Build = Callable[[dict[str, Any], dict[str, Any]], Built]
@@ -115,7 +115,7 @@ def _check_sizes(entries: list[zipfile.ZipInfo], max_bytes: int) -> None:
     if len({entry.filename for entry in entries}) < len(entries):
         raise ValueError(must_be("entries", "different", [entry.filename for entry in entries][:8]))
     for entry in entries:
-        if entry.compress_type not in PLAIN:
+        if entry.compress_type not in COMPRESSIONS:
             raise ValueError(must_be("entries", "stored or deflated", entry.filename))
     size = sum(entry.file_size * (PARSED if entry.filename == HEADER else 1) for entry in entries)
     if size > max_bytes:

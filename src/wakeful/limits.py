@@ -9,7 +9,7 @@ from typing import Any
 from wakeful.inputs import must_be, whole
 
 MAX_BYTES = 1 << 28  # 256 MiB: what a file may take in memory unless a caller says otherwise
-FEW = 2  # arms of a small state that is made to estimate the size of larger ones
+SMALL_STATE = 2  # arms of a small state that is made to estimate the size of larger ones
 
 _allowed: ContextVar[float] = ContextVar("allowed", default=math.inf)
 
@@ -37,14 +37,14 @@ def state_bytes(start: Callable[[int], Any], n_arms: int) -> int:
 
     Each dimension of an array of a state is constant or grows linearly with the arms: two small states show which.
     """
-    if n_arms <= FEW:
+    if n_arms <= SMALL_STATE:
         return sum(array.nbytes for array in start(n_arms))
     try:
-        one, two = start(FEW), start(FEW - 1)
+        one, two = start(SMALL_STATE), start(SMALL_STATE - 1)
     except ValueError:  # a policy for one number of arms, which its own parameters name
         return 0
     total = 0
     for large, small in zip(one, two, strict=True):
-        sides = (a + (a - b) * (n_arms - FEW) for a, b in zip(large.shape, small.shape, strict=True))
+        sides = (a + (a - b) * (n_arms - SMALL_STATE) for a, b in zip(large.shape, small.shape, strict=True))
         total += math.prod(sides) * large.itemsize
     return total

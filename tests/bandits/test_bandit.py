@@ -39,7 +39,7 @@ from wakeful import (
     regret,
 )
 from wakeful.bandits.arms import Arms
-from wakeful.bandits.random_stream import BLOCK, Stream
+from wakeful.bandits.random_stream import DRAWN_AT_ONCE, Stream
 from wakeful.policies.policy import compiled
 
 Floats = NDArray[np.float64]
@@ -578,7 +578,7 @@ def test_choosing_is_drawing_the_first_arm_whose_cumulated_probability_exceeds_a
 
 
 @settings(deadline=None)
-@given(some.integers(0, 2**128), some.integers(0, 3 * BLOCK), some.integers(0, 2 * BLOCK))
+@given(some.integers(0, 2**128), some.integers(0, 3 * DRAWN_AT_ONCE), some.integers(0, 2 * DRAWN_AT_ONCE))
 def test_a_stream_is_numpys_generator_saved_and_restored_anywhere(seed: int, before: int, after: int) -> None:
     expected = np.random.default_rng(seed).random(before + after).tolist()
     stream = Stream(seed)

@@ -14,7 +14,7 @@ import broken_duel_policies
 import broken_policies
 import wakeful as wk
 from invalid_policy import Invalid
-from wakeful.bandits.random_stream import BLOCK, Stream
+from wakeful.bandits.random_stream import DRAWN_AT_ONCE, Stream
 
 
 def stands(learner: Any) -> str:
@@ -34,7 +34,7 @@ REFUSED: list[Callable[[], Any]] = [
 
 
 @pytest.mark.parametrize("make", REFUSED)
-@pytest.mark.parametrize("drawn", [0, 5, BLOCK - 1, BLOCK])
+@pytest.mark.parametrize("drawn", [0, 5, DRAWN_AT_ONCE - 1, DRAWN_AT_ONCE])
 def test_a_refused_choice_moves_neither_the_rounds_nor_the_stream(make: Callable[[], Any], drawn: int) -> None:
     learner = make()
     for _ in range(drawn):
@@ -49,15 +49,15 @@ def test_a_refused_choice_moves_neither_the_rounds_nor_the_stream(make: Callable
 
 
 def test_numbers_that_are_put_back_come_again() -> None:
-    for before in (0, 1, BLOCK - 2, BLOCK - 1, BLOCK, BLOCK + 1):
+    for before in (0, 1, DRAWN_AT_ONCE - 2, DRAWN_AT_ONCE - 1, DRAWN_AT_ONCE, DRAWN_AT_ONCE + 1):
         stream, twin = Stream(3), Stream(3)
         for one in (stream, twin):
             for _ in range(before):
                 one.draw()
         stream.put_back(*(stream.draw() for _ in range(4)))
         assert stream.state == twin.state
-        ahead = [stream.draw() for _ in range(BLOCK + 7)]
-        assert ahead == [twin.draw() for _ in range(BLOCK + 7)]
+        ahead = [stream.draw() for _ in range(DRAWN_AT_ONCE + 7)]
+        assert ahead == [twin.draw() for _ in range(DRAWN_AT_ONCE + 7)]
         assert stream.state == twin.state
 
 

@@ -246,7 +246,7 @@ def test_every_kind_of_pairs_is_tried() -> None:
         assert (pairs == pairs.T).all()
         assert pairs.any()
         masks.setdefault(name, []).append(pairs)
-    assert set(masks) == set(trials.SETTINGS)
+    assert set(masks) == set(trials.PAIR_SETTINGS)
     square, distinct, groups, graphs, single = (
         masks[name] for name in ("S x S", "distinct arms", "groups", "any graph", "one pair")
     )

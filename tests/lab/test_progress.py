@@ -63,7 +63,7 @@ def test_work_of_one_part_tells_nothing_if_it_is_short_and_lines_if_it_is_long(
         assert move is not None
         move(1, 2)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "LINE_PERIOD", 0.0)
     with bar("wakeful simulate", quiet=False) as move:
         assert move is not None
         move(1, 2)

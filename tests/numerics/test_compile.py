@@ -91,7 +91,7 @@ def add(a: float, b: float) -> float:
 
 @compiled_only
 def test_long_compilations_are_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
+    monkeypatch.setattr(compiling, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(compiling, "_announced", set())
     with caplog.at_level(logging.WARNING, logger="wakeful"):
         for number in (1.0, 2):  # two entry points of one policy, announced once

@@ -72,7 +72,7 @@ def test_more_arms_on_few_sets_have_an_exact_best_ordering(monkeypatch: pytest.M
         gains = rng.integers(-64, 65, size=sets.shape) / 64
         exact = best_ordering(sets, gains)
         with monkeypatch.context() as context:
-            context.setattr("wakeful.regret.best_ordering.MOST_ARMS", 6)
+            context.setattr("wakeful.regret.best_ordering.MOST_ARMS_EXACT", 6)
             found = best_ordering(sets, gains)
         assert found.value == found.upper == exact.value
         assert sorted(found.ordering) == list(range(n_arms))
@@ -85,7 +85,7 @@ def test_beyond_that_the_best_ordering_is_bracketed(monkeypatch: pytest.MonkeyPa
         history = drawn(rng, 300, 8)
         exact = regret.ordering(*history)
         with monkeypatch.context() as context:
-            context.setattr("wakeful.regret.best_ordering.MOST_ARMS", 4)
+            context.setattr("wakeful.regret.best_ordering.MOST_ARMS_EXACT", 4)
             found = regret.ordering(*history)
         assert exact.exact
         assert not found.exact

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from histories import BAD, EITHER, HALF, TWO, drawn, histories, scalars
 from wakeful.regret import set_table
-from wakeful.regret.tally import FEW, Tally
+from wakeful.regret.tally import FIRST_SETS, Tally
 
 
 @settings(deadline=None, max_examples=50)
@@ -32,7 +32,7 @@ def test_a_tally_of_blocks_in_two_halves_is_that_of_the_whole(history: Any, data
 @pytest.mark.parametrize("n_arms", [1, 2, 11, 31, 32, 61, 62, 63, 70, 130])
 def test_a_tally_finds_every_awake_set_again_however_many_arms_there_are(n_arms: int) -> None:
     rng = np.random.default_rng(n_arms)
-    pool, losses, choices = drawn(rng, 3 * FEW, n_arms)
+    pool, losses, choices = drawn(rng, 3 * FIRST_SETS, n_arms)
     which = rng.integers(len(pool), size=1500)
     awake = pool[which]
     choices = choices[which]

@@ -19,7 +19,11 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 STRENGTH_PRIOR = 2.0  # standard deviation of a strength before any duel
 SIDE_PRIOR = 2.0  # of the side effect
 TIE_PRIOR = 5.0  # of the logarithm of v
-TURNS, LONGEST_MOVE, LAST_MOVE = 200, 2.0, 1e-7  # of Newton's method: after the last one, errors are its square
+MOST_NEWTON_STEPS, LONGEST_MOVE, LAST_MOVE = (
+    200,
+    2.0,
+    1e-7,
+)  # of Newton's method: after the last one, errors are its square
 SIDED, UNSIDED, NO_TIES = range(3)  # kinds of results: first on the left; sides unknown; of battles, without ties
 
 
@@ -87,7 +91,7 @@ def fit_strengths(results: PairResults, n_arms: int) -> Strengths:
     precision[n_arms:] = SIDE_PRIOR**-2, TIE_PRIOR**-2
     values = np.zeros(n_arms + 2)
     fit = _log_posterior(values, results, on_left, may_tie, precision)
-    for _ in range(TURNS):
+    for _ in range(MOST_NEWTON_STEPS):
         slope, curvature = _derivatives(values, results, on_left, may_tie, precision)
         move = np.linalg.solve(curvature, slope).astype(np.float64, copy=False)
         move *= min(1.0, LONGEST_MOVE / max(float(np.abs(move).max()), LONGEST_MOVE))

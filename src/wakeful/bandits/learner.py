@@ -285,7 +285,7 @@ def _can_be_read(record: Any, policy: Recipe) -> bool:
 
 # A fork copies locks in their current state, but not the threads that would release them. So a fork waits until no call
 # of any learner is running; the child then starts with consistent learners and free locks.
-PATIENCE = 1.0  # seconds for a call in another thread to end; after that the child gets a new lock
+LOCK_SECONDS = 1.0  # seconds for a call in another thread to end; after that the child gets a new lock
 _alive: "weakref.WeakSet[Learner[Any]]" = weakref.WeakSet()
 _adding = threading.Lock()
 _waited: list[threading.Lock] = []
@@ -297,7 +297,7 @@ def _before_fork() -> None:
     _adding.acquire()
     _forks[0] += 1
     locks = [learner._lock for learner in _alive]
-    _waited.extend(lock for lock in locks if lock.acquire(timeout=PATIENCE))
+    _waited.extend(lock for lock in locks if lock.acquire(timeout=LOCK_SECONDS))
 
 
 def _after_fork() -> None:

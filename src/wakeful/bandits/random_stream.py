@@ -11,7 +11,7 @@ from wakeful.inputs import whole
 SAVED: Literal["saved"] = "saved"  # as a seed: go on with the random numbers of the file
 Seed = int | np.random.SeedSequence | Literal["saved"] | None
 
-BLOCK = 256  # one call for many numbers: a fifth of the time of a call for each
+DRAWN_AT_ONCE = 256  # one call for many numbers: a fifth of the time of a call for each
 
 
 class Stream:
@@ -45,7 +45,7 @@ class Stream:
         """The position of the stream as plain numbers, independent of the size of a block."""
         bits = np.random.PCG64()
         bits.state = self._origin
-        return bits.advance(BLOCK - length_hint(self._left)).state
+        return bits.advance(DRAWN_AT_ONCE - length_hint(self._left)).state
 
     @state.setter
     def state(self, state: Any) -> None:
@@ -54,7 +54,7 @@ class Stream:
 
     def _refill(self) -> None:
         self._origin = self._bits.state
-        block: list[float] = self._generator.random(BLOCK).tolist()
+        block: list[float] = self._generator.random(DRAWN_AT_ONCE).tolist()
         self._left = iter(block)
 
 

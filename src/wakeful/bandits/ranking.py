@@ -20,7 +20,6 @@ from wakeful.bandits.ranked_arms import Estimate, Rank, RankedArms, count_shown
 from wakeful.inputs import did_you_mean, must_be, one_of, real
 from wakeful.numerics.arrays import Floats, Ints
 
-SPREAD = 1.959963984540054  # standard errors on each side of a 95 % interval
 ELO_FACTOR, ELO_MEAN = 400.0 / math.log(10.0), 1500.0  # 400 points are odds of ten to one
 SCALES = ("log", "elo", "probability")
 SIDE_OF_FIRST = {None: 0.0, "left": 1.0, "right": -1.0}

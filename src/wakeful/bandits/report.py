@@ -13,7 +13,7 @@ from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, TIMES_AWAKE
 from wakeful.policies.decision import Decision
 
-BIASED = (
+MEANS_ARE_BIASED = (
     "Means of arms that a bandit chose are biased: it leaves an arm after bad luck, so that the means of arms which it "
     "left look somewhat worse than they are."
 )
@@ -163,7 +163,7 @@ def make_report(
     title = f"{policy}: {decisions:,} decisions, {answered:,} with feedback, {awaited:,} pending"
     notes = [*_uncounted(arms, decisions), *_gain_notes(found.loss, found.uniform, found.gain, level)]
     notes += [words] if words else []
-    notes += [f"{HOW_INTERVALS.format(_percent(level))} {BIASED}"]
+    notes += [f"{HOW_INTERVALS.format(_percent(level))} {MEANS_ARE_BIASED}"]
     return shown_report(
         title, notes, arms, decisions, loss=found.loss, uniform=found.uniform, gain=found.gain, level=level, words=words
     )

@@ -258,7 +258,7 @@ def _one_pair(rng: np.random.Generator, n_arms: int) -> Mask:
     return pairs
 
 
-SETTINGS: dict[str, Callable[[np.random.Generator, int], Mask]] = {
+PAIR_SETTINGS: dict[str, Callable[[np.random.Generator, int], Mask]] = {
     "S x S": _square,
     "any graph": _graph,
     "one pair": _one_pair,
@@ -277,10 +277,10 @@ def distinct_sets(rng: np.random.Generator, n_arms: int, least: int) -> Mask:
 def rounds_of(rounds: int, n_arms: int, seed: int) -> Iterator[tuple[str, Mask]]:
     """Yield a mask of allowed pairs for every round, of every kind in turn, with the name of its kind."""
     rng = np.random.default_rng([seed, n_arms])
-    names = list(SETTINGS) if n_arms > 1 else ["S x S"]
+    names = list(PAIR_SETTINGS) if n_arms > 1 else ["S x S"]
     for t in range(rounds):
         name = names[t % len(names)]
-        yield name, SETTINGS[name](rng, n_arms)
+        yield name, PAIR_SETTINGS[name](rng, n_arms)
 
 
 def masks_of(rounds: int, n_arms: int, seed: int) -> Mask:

@@ -11,7 +11,7 @@ from typing import Any
 from wakeful.inputs import require
 from wakeful.policies.spec import Recipe, kinds
 
-CODE = "import sys; from wakeful.checks import uncompiled; uncompiled.print_choices(sys.argv[1])"
+SCRIPT = "import sys; from wakeful.checks import uncompiled; uncompiled.print_choices(sys.argv[1])"
 
 
 def require_same_uncompiled(policy: Any, choices: Callable[[Any], Any]) -> None:
@@ -36,7 +36,7 @@ def _choices_elsewhere(policy: Recipe, choices: Callable[[Any], Any]) -> Any:
 
 def run_uncompiled(task: str) -> subprocess.CompletedProcess[str]:
     """Let another process without the compiler print the choices of the policy that `task` describes."""
-    command = [sys.executable, "-c", CODE, task]
+    command = [sys.executable, "-c", SCRIPT, task]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
 
 

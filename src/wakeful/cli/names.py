@@ -21,7 +21,7 @@ from wakeful.lab.simulate import DUELS
 from wakeful.policies.policy import Policy
 from wakeful.policies.spec import Recipe, subclasses
 
-LONGEST = 1000  # letters of a description
+LONGEST_DESCRIPTION = 1000  # letters of a description
 OWN = (Policy, DuelingPolicy, worlds.World, worlds.AdaptiveWorld, *DUELS)  # what a class of the user's own may be
 
 
@@ -38,8 +38,10 @@ def parse(what: str, text: str, classes: Mapping[str, type]) -> Any:
     """
     if not isinstance(text, str):
         raise TypeError(must_be(what, "a name, with arguments in brackets", text))
-    if len(text) > LONGEST:
-        raise ValueError(must_be(what, f"a name of at most {LONGEST} letters, with its arguments", text[:40] + "..."))
+    if len(text) > LONGEST_DESCRIPTION:
+        raise ValueError(
+            must_be(what, f"a name of at most {LONGEST_DESCRIPTION} letters, with its arguments", text[:40] + "...")
+        )
     plain, own = _without_modules(what, text.strip())
     try:
         tree = ast.parse(_NAME.sub(_joined, plain), mode="eval").body

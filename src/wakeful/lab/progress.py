@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Protocol, TextIO
 
-EVERY = 10.0  # seconds between two lines
+LINE_PERIOD = 10.0  # seconds between two lines
 Progress = Callable[[int, int], None]  # takes how much is done, and how much there is to do
 
 
@@ -54,7 +54,7 @@ class Lines:
         total: int,
         stream: TextIO,
         first: float = 0.0,
-        every: float = EVERY,
+        every: float = LINE_PERIOD,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._title, self._total, self._stream, self._every, self._clock = title, total, stream, every, clock
@@ -104,7 +104,7 @@ def bar(title: str, quiet: bool) -> Iterator[Progress | None]:
     if quiet:
         yield None
     elif tqdm is None:
-        with Lines(title, 1, sys.stderr, first=EVERY, every=EVERY).part("", 1) as move:
+        with Lines(title, 1, sys.stderr, first=LINE_PERIOD, every=LINE_PERIOD).part("", 1) as move:
             yield move
     else:
         with tqdm(total=1, desc=title) as overall, Bars(overall).part("", 1) as move:

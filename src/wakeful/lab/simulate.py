@@ -38,10 +38,10 @@ Policies = Mapping[str, AnyPolicy] | Iterable[AnyPolicy] | AnyPolicy
 DUELS = (DuelWorld, AdaptiveDuelWorld)
 
 UNIT_SECONDS = 0.5  # how long a unit should take: much longer than sending it to a worker
-SHORTEST = 0.05  # seconds below which runs are not spread over units
-FEW = 16  # units that short work is cut into, so that a few cores end together
+SHORTEST_UNIT = 0.05  # seconds below which runs are not spread over units
+FEWEST_UNITS = 16  # units that short work is cut into, so that a few cores end together
 MOST_WORK = 10**12  # rounds or runs: more is taken for a typing error
-MOST_VALUES = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
+MOST_REGRETS = 2 * 10**8  # regrets kept over all policies, runs and checkpoints: 1.6 GB
 
 
 class SimulationError(RuntimeError):
@@ -292,7 +292,7 @@ def _checked_work(world: Any, rounds: Any, runs: Any, seed: Any) -> tuple[int, i
 
 def _check_memory(runs: int, n_policies: int, n_regrets: int, n_checkpoints: int) -> None:
     """Refuse runs whose results would not fit into memory, before any work."""
-    most = MOST_VALUES // (n_policies * n_regrets * n_checkpoints)
+    most = MOST_REGRETS // (n_policies * n_regrets * n_checkpoints)
     if runs > most:
         what = f"{n_policies} policies, {n_regrets} regrets and {n_checkpoints} checkpoints"
         raise ValueError(must_be("runs", f"at most {most:,} with {what} (fewer of these allow more runs)", runs))
@@ -323,7 +323,7 @@ def _units(
     whole_work = Unit(policy, world, rounds, seed, 0, runs, regrets, checkpoints, pseudo)
     each_round = 5e-7 * (1.0 + world.n_arms / 50.0) ** 2 * (2.0 if whole_work.duels else 1.0)
     seconds = rounds * (5e-5 if whole_work.steps else each_round)
-    short = max(math.ceil(runs / FEW), round(SHORTEST / seconds))
+    short = max(math.ceil(runs / FEWEST_UNITS), round(SHORTEST_UNIT / seconds))
     each = max(1, min(short, round(UNIT_SECONDS / seconds)))
     for first in range(0, runs, each):
         yield replace(whole_work, first=first, last=min(first + each, runs))

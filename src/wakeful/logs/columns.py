@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, one_of
 
 SIMILAR = 0.8  # how alike a column must be to the name of an optional one to be taken for a misspelling of it
-SHORTEST = 4  # letters of a name that may be misspelt; of a shorter one only the case
+SHORTEST_MISSPELT = 4  # letters of a name that may be misspelt; of a shorter one only the case
 MOST_SHOWN = 20  # columns in an error
 MOST_COMPARED = 1000  # columns that are looked at for a suggestion
 
@@ -102,7 +102,7 @@ def _refuse_misspelt(role: str, elsewhere: frozenset[str], names: Sequence[str])
     short = [name for name in names[:MOST_COMPARED] if len(name) <= LONGEST_NAME]
     lower = [name.lower().strip() for name in short]
     close = [name for name in lower if name in elsewhere or name == role]
-    if len(role) >= SHORTEST:
+    if len(role) >= SHORTEST_MISSPELT:
         close += difflib.get_close_matches(role, lower, 1, SIMILAR)
     if close:
         like = next(name for name in short if name.lower().strip() == close[0])

@@ -25,7 +25,7 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 
 MOST_NAMES = 1_000_000
 MOST_CELLS = 1 << 24  # rows times arms of a block
-MOST_SETS = 1 << 14  # whose positions are remembered
+MOST_KNOWN_SETS = 1 << 14  # whose positions are remembered
 MOST_POSITIONS = 1 << 22  # of all sets that are remembered
 
 
@@ -140,7 +140,7 @@ class Decoder:
             found = [self._position(name, names) for name in awake_names(key, self.strip)]
             if not names:
                 self._positions += len(found)
-                if len(self._known) >= MOST_SETS or self._positions > MOST_POSITIONS:
+                if len(self._known) >= MOST_KNOWN_SETS or self._positions > MOST_POSITIONS:
                     self._known.clear()
                     self._positions = len(found)
                 self._known[key] = found

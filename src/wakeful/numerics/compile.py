@@ -27,7 +27,7 @@ from wakeful.numerics.sources import NotIdentifiedError, is_ours
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FEW_OBJECTS = 20_000  # that compiling may make before the next garbage collection
-PATIENCE = 2.0  # seconds of compilation after which a message says what is going on
+SILENT_SECONDS = 2.0  # seconds of compilation after which a message says what is going on
 NOTICE = "wakeful is compiling %s: some seconds, once on this machine"
 log = logging.getLogger("wakeful")
 compiler_lock: Any = import_module("numba.core.compiler_lock").global_compiler_lock
@@ -120,7 +120,7 @@ def specialised(entry: Any, name: str, *examples: Any) -> Any:
     """Return `entry` compiled for arguments like `examples`, to be called with nothing else.
 
     Calling it skips the check of every argument's type, which takes half a microsecond. If compilation takes longer
-    than `PATIENCE`, a message says so.
+    than `SILENT_SECONDS`, a message says so.
     """
     if not hasattr(entry, "overloads"):
         return entry
@@ -164,8 +164,8 @@ def _rarely_collected() -> Iterator[None]:
 
 @contextmanager
 def _notice(name: str) -> Iterator[None]:
-    """Log one line if the block is still running after `PATIENCE` seconds, once for each name."""
-    timer = threading.Timer(PATIENCE, _say_compiling, [name])
+    """Log one line if the block is still running after `SILENT_SECONDS` seconds, once for each name."""
+    timer = threading.Timer(SILENT_SECONDS, _say_compiling, [name])
     timer.daemon = True
     timer.start()
     try:

@@ -54,10 +54,10 @@ FINEST = 1e-4  # of a panel: the smallest of very many arms may be that much sha
 RESOLUTION = 1e-15  # no panel is narrower: doubles near one are 1e-16 apart
 TINY = 1e-300  # stands in for zero where something is divided by it
 
-FEW = 16.0  # below, a factorial comes from that of a larger number
+STIRLING_FROM = 16.0  # below, a factorial comes from that of a larger number
 
 RATIO = 0.75  # of neighbours on the geometric grid: step h = log(4/3), aliasing exp(-pi^2 / h) = 1e-15
-STEP = -exact_log(RATIO)
+LOG_STEP = -exact_log(RATIO)
 LAST = 37.0  # the grid starts here: the integral beyond is below exp(-37) of the whole
 LINEAR_PART = 1e-5  # left of LINEAR_PART / sum_j w_j / w_i the integrand is u (1 - slope u), to 1e-15 of the whole
 LARGEST_LOG = 700.0  # exp(700) times the number of arms is still finite; a share below exp(-700) is zero
@@ -65,7 +65,7 @@ LARGEST_LOG = 700.0  # exp(700) times the number of arms is still finite; a shar
 
 @kernel
 def _stirling(count: float) -> float:
-    """Return the same by Stirling's series, for counts from FEW on."""
+    """Return the same by Stirling's series, for counts from STIRLING_FROM on."""
     square = 1.0 / (count * count)
     series = 1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))
     return 0.5 * log(2.0 * math.pi * count) + series / count
@@ -76,9 +76,9 @@ def log_factorial_excess(count: float) -> float:
     """Return log(count!) - count log(count) + count, to 1e-14 at every size: no large terms cancel."""
     if count <= 0.0:
         return 0.0
-    if count < FEW:
+    if count < STIRLING_FROM:
         product, above = 1.0, count  # log(count!) is that of a larger number, less what the product adds
-        while above < FEW:
+        while above < STIRLING_FROM:
             above += 1.0
             product *= above
         return _stirling(above) + (above * log(above) - count * log(count) - log(product)) - (above - count)
@@ -264,4 +264,4 @@ def expected_share(log_weights: Floats, rates: Floats, arm: int) -> float:
         u *= RATIO
     if u * steepest <= LINEAR_PART:
         total += u / (1.0 - RATIO) - slope * u * u / (1.0 - RATIO * RATIO)
-    return float(rates[arm]) * min(own / sure * STEP * total, 1.0)
+    return float(rates[arm]) * min(own / sure * LOG_STEP * total, 1.0)

@@ -25,7 +25,7 @@ NEVER = 0.01  # of the policy's choices that may go to arms which the log never 
 OFF = 0.1  # by how much the mean weight may differ from one, if it is also more than chance explains
 BY_CHANCE = 4.0  # standard errors that chance explains
 MOST_NAMED = 3  # arms in a warning
-BIASED = "biased: only as good as the mean losses of the arms in the log"
+DIRECT_IS_BIASED = "biased: only as good as the mean losses of the arms in the log"
 
 
 def evaluate(
@@ -135,7 +135,7 @@ def _warnings(sums: Sums, estimator: str, interval: str, wanted: Floats, played:
     """Return why the log cannot answer, or not well."""
     found = []
     if estimator == "direct":
-        found.append(BIASED if log.has_probabilities else f"{BIASED}, as it has no probabilities")
+        found.append(DIRECT_IS_BIASED if log.has_probabilities else f"{DIRECT_IS_BIASED}, as it has no probabilities")
     absent = np.flatnonzero((played == 0) & (wanted > 0.0))
     share = float(wanted[absent].sum() / wanted.sum())
     if share > NEVER:

@@ -21,7 +21,7 @@ TITLES = {
     "replay": "rejection replay",
     "direct": "direct method, biased",
 }
-BOUNDS = {"bernstein": "empirical Bernstein", "normal": "normal"}
+INTERVAL_TITLES = {"bernstein": "empirical Bernstein", "normal": "normal"}
 
 
 class EvaluationRow(NamedTuple):
@@ -105,7 +105,11 @@ class Evaluation:
     @property
     def title(self) -> str:
         """What the table is about."""
-        kind = f", {100.0 * self.level:g} % {BOUNDS[self.interval]} intervals" if self.estimator != "direct" else ""
+        kind = (
+            f", {100.0 * self.level:g} % {INTERVAL_TITLES[self.interval]} intervals"
+            if self.estimator != "direct"
+            else ""
+        )
         where = f"mean loss in {self.rounds:,} rounds of {self.log}, where it was {self.logged:.4f}"
         return f"{where}; {TITLES[self.estimator]}{kind}{self._left_out()}"
 

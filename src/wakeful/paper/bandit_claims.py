@@ -22,7 +22,7 @@ from wakeful.paper.verdicts import (
 )
 
 RULE_LESS = "95 % interval of the paired difference, run by run, on one side of zero"
-HALF, NEAR = 0.5, 0.1  # "converge to (1/2, 1/2)": a band around 1/2 that is a tenth wide
+NEAR = 0.1  # "converge to (1/2, 1/2)": a band around 1/2 that is a tenth wide
 LEAD = 0.1  # of the other policy's regret: less is no lead
 SETTLES = {HOLDS: "does", FAILS: "settles near {}", IN_PART: "is undecided, near {}"}
 GAME = "Rock-Paper-Scissors"
@@ -171,7 +171,7 @@ def half_and_half(found: Exploited) -> Claim:
 
 def is_half(share: Interval) -> str:
     """Judge "converges to 1/2": HOLDS if the whole interval is near it, FAILS if none of it is."""
-    low, high = HALF - NEAR / 2, HALF + NEAR / 2
+    low, high = 0.5 - NEAR / 2, 0.5 + NEAR / 2
     if share.low > high or share.high < low:
         return FAILS
     return HOLDS if low <= share.low and share.high <= high else IN_PART

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 UNTESTED = "not tested here"  # nothing that can happen in this setting would refute it
 VERDICTS = (HOLDS, IN_PART, FAILS, UNTESTED)
-COUNTED = {  # one claim, several claims
+VERDICT_WORDS = {  # one claim, several claims
     HOLDS: ("holds", "hold"),
     IN_PART: ("holds in part", "hold in part"),
     FAILS: ("does not hold", "do not hold"),
@@ -87,7 +87,7 @@ def counted(claims: Sequence[Claim]) -> str:
     '1 claim holds, 1 does not hold'
     """
     found = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
-    parts = [f"{count} {COUNTED[verdict][count != 1]}" for verdict, count in found.items() if count]
+    parts = [f"{count} {VERDICT_WORDS[verdict][count != 1]}" for verdict, count in found.items() if count]
     if not parts:
         return "no claims"
     number, _, words = parts[0].partition(" ")

@@ -101,7 +101,7 @@ def run_study(settings: Settings) -> Evidence:
     with ThreadPoolExecutor(settings.jobs) as threads:
         found = list(threads.map(lambda task: _relations_of(settings.seed, *task), tasks))
     checks = {}
-    for name in CHECKS:
+    for name in RELATION_CHECKS:
         own = [(task, one[name]) for task, one in zip(tasks, found, strict=True) if name in one]
         made = _made({repr(task[2]) for task, _ in own}, {repr(task[0]) for task, _ in own}, runs)
         checks[name] = _together([answer for _, answer in own])._replace(made=made)
@@ -151,7 +151,7 @@ def _for_independent_losses(check: Callable[[History, Any], Any]) -> Callable[[H
     return checked
 
 
-CHECKS: dict[str, Callable[[History, Floats | None], tuple[float, bool] | None]] = {
+RELATION_CHECKS: dict[str, Callable[[History, Floats | None], tuple[float, bool] | None]] = {
     "Lemma 1": _lemma_one,
     "policy bounds ordering": _policy_bounds_ordering,
     "Lemma 2": _for_independent_losses(relations.internal_bounds_ordering),
@@ -188,7 +188,7 @@ def history_of(policy: Policy, world: World, rounds: int, seed: int, run: int) -
 def _relations_of(seed: int, world: World, rounds: int, policy: Policy, run: int) -> dict[str, tuple[float, bool, int]]:
     """Check all relations on one history."""
     past, means = history_of(policy, world, rounds, seed, run)
-    found = {name: check(past, means) for name, check in CHECKS.items()}
+    found = {name: check(past, means) for name, check in RELATION_CHECKS.items()}
     return {name: (*answer, len(past.choices)) for name, answer in found.items() if answer is not None}
 
 

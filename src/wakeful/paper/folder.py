@@ -20,8 +20,8 @@ from wakeful.paper.contents import Claim
 MARK = ".wakeful-report"  # says that a folder is ours, from its first moment on
 WORK = ".work"  # finished units of work
 MANIFEST, CLAIMS, REPORT, ALL_RESULTS = "MANIFEST.json", "claims.json", "report.html", "results.parquet"
-ALWAYS = (MANIFEST, CLAIMS, REPORT, ALL_RESULTS)  # the files of a report outside its folders
-PLACES = (".", "figures", "results")  # where files of a report are
+TOP_FILES = (MANIFEST, CLAIMS, REPORT, ALL_RESULTS)  # the files of a report outside its folders
+REPORT_FOLDERS = (".", "figures", "results")  # where files of a report are
 PACKAGES = ("wakeful", "numpy", "numba", "scipy", "matplotlib", "pyarrow")
 
 
@@ -42,7 +42,7 @@ def opened(path: str | os.PathLike[str], parts: Sequence[str] = ()) -> Path:
         for name in (WORK, "figures", "results"):
             (out / name).mkdir(exist_ok=True)
             atomic.remove_leftovers(out / name)
-        for name in ALWAYS:
+        for name in TOP_FILES:
             atomic.checked_target(out / name)
     except OSError as problem:
         raise ValueError(must_be("--out", "a folder that can be written to", str(out)) + f": {problem}") from None
@@ -67,7 +67,7 @@ def remove_old(out: Path, kept: Iterable[str]) -> None:
     """Remove the files that the last manifest names and a new report does not have; all others are the user's."""
     for name in set(_last_manifest(out, "files")) - set(kept):
         place = PurePosixPath(name)
-        if place.parent.as_posix() in PLACES and (out / place).is_file():
+        if place.parent.as_posix() in REPORT_FOLDERS and (out / place).is_file():
             (out / place).unlink()
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from html import escape
 
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e-?\d+)?")
-NAME = re.compile(r"[A-Za-z]+")
+WORD = re.compile(r"[A-Za-z]+")
 POWER = re.compile(r"-?\d+(?:\.\d+)?(?:/\d+)?|[a-z](?!\w)")
 START = re.compile(r"(?<![\w.^_/'-])(?=-?[A-Za-z\d(|])")
 LETTERS = frozenset("ACDEKLOPRSTUcdijklopqstuv")  # single letters that stand for something
 GREEK = {name: f"&{name};" for name in ("eta", "gamma", "lambda", "mu", "pi", "sigma")}
 RELATIONS = {" = ": "=", " <= ": "&le;", " >= ": "&ge;", " != ": "&ne;", " -> ": "&rarr;"}
 OPENING, CLOSING = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'
-THIN = '<mspace width="0.17em"/>'
+THIN_SPACE = '<mspace width="0.17em"/>'
 
 
 def pieces(text: str) -> Iterator[tuple[str, str | None]]:
@@ -110,7 +110,7 @@ class _Parser:
                     self.certain = True
                 elif self._any((" sqrt(", " sum", " log", " exp(", " |")) or re.match(r" [A-Za-z]", self._rest()):
                     self.at += 1
-                    found += THIN + self._factor()
+                    found += THIN_SPACE + self._factor()
                 elif self._any(("|",)) and found.endswith("</mo>"):  # sum|S_t|
                     found += self._factor()
                 else:
@@ -140,7 +140,7 @@ class _Parser:
 
     def _named(self) -> str:
         """Return a name with what stands below and above it, and its arguments."""
-        word = NAME.match(self.text, self.at)
+        word = WORD.match(self.text, self.at)
         if word is None:
             raise _NoFormulaError
         name, self.at = word[0], word.end()
@@ -172,7 +172,7 @@ class _Parser:
             raise _NoFormulaError  # English: "the sum 4.36"
         of = self._factor()
         self.certain = True
-        return f"{sign}{THIN}{of}"
+        return f"{sign}{THIN_SPACE}{of}"
 
     def _called(self, name: str) -> str:
         """Return a name and, if they follow at once, its arguments."""

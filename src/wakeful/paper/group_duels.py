@@ -10,10 +10,9 @@ from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Mask
 from wakeful.policies.spec import set_frozen
 from wakeful.worlds import DuelBlock, DuelWorld
+from wakeful.worlds.duel_graphs import SETS_OF_BLOCK
 from wakeful.worlds.duel_world import checked_rounds, drawn
 from wakeful.worlds.duels import by_utility, utilities
-
-TABLE = 256  # how many awake sets are drawn for a block
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class GroupDuels(DuelWorld):
         across = group_pairs(rng.permutation(groups).tolist())
 
         def tables() -> tuple[Mask, Floats]:
-            return np.array([self._pairs(rng, across) for _ in range(min(rounds, TABLE))]), preferences
+            return np.array([self._pairs(rng, across) for _ in range(min(rounds, SETS_OF_BLOCK))]), preferences
 
         return drawn(rng, rounds, tables)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from wakeful.inputs import must_be
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-LARGEST = 1.6  # times its size: how far a figure may grow with the page
+FIGURE_GROWTH = 1.6  # times its size: how far a figure may grow with the page
 
 
 def inline(path: Path, prefix: str, alt: str) -> tuple[str, float]:
@@ -26,7 +26,7 @@ def inline(path: Path, prefix: str, alt: str) -> tuple[str, float]:
         for key, value in element.attrib.items():
             element.attrib[key] = _own(key, value, prefix)
     root.attrib |= {"role": "img", "aria-label": alt}
-    root.attrib["style"] = f"min-width:{0.8 * width:.0f}px;max-width:{LARGEST * width:.0f}px"
+    root.attrib["style"] = f"min-width:{0.8 * width:.0f}px;max-width:{FIGURE_GROWTH * width:.0f}px"
     root.attrib |= {"width": f"{width:g}", "height": f"{height:g}"}
     ET.register_namespace("", SVG)
     ET.register_namespace("xlink", XLINK)

@@ -33,7 +33,7 @@ MARKS = {  # drawn, not typed: the same on every machine, and told apart without
     FAILS: '<path d="M6.5 6.5l7 7m0-7l-7 7"/>',
     UNTESTED: '<path d="M6 10h8"/>',
 }
-KINDS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails", UNTESTED: "untested"}
+CSS_CLASSES = {HOLDS: "holds", IN_PART: "part", FAILS: "fails", UNTESTED: "untested"}
 SAID_BY = {CLAIM: "", QUESTION: "open question", OUR_CLAIM: "ours"}  # how a claim is marked in the table
 UP = '<p class="up"><a href="#contents">Back to the contents</a></p>'
 FIT = 420  # points: a wider figure does not fit a phone and scrolls
@@ -51,7 +51,7 @@ def write(
 ) -> None:
     """Write `out/report.html` from the claims, the sections and their figures in `out/figures`, atomically."""
     for claim in claims:
-        one_of("verdict", claim.verdict, KINDS)
+        one_of("verdict", claim.verdict, CSS_CLASSES)
         one_of("kind", claim.kind, SAID_BY)
     names = ["main", "contents", "claims", "again", *(slug(section.id) for section in sections)]
     if len(set(names)) < len(names):
@@ -112,9 +112,9 @@ numbers of this run; none is typed in.{look_up}</p>
 
 def _tally(claims: Sequence[Claim]) -> str:
     """Return how many claims have which verdict, and links to all that do not simply hold."""
-    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in KINDS}
+    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in CSS_CLASSES}
     tiles = "".join(
-        f'<li class="{KINDS[verdict]}">{_mark(verdict)}<b>{count}</b><span>{verdict}</span></li>'
+        f'<li class="{CSS_CLASSES[verdict]}">{_mark(verdict)}<b>{count}</b><span>{verdict}</span></li>'
         for verdict, count in counts.items()
         if count or verdict != UNTESTED
     )
@@ -129,7 +129,7 @@ def _linked(verdict: str, claims: Sequence[Claim]) -> str:
     """Return links to all claims with this verdict, the paper's, its open questions and ours."""
     found = [claim for claim in claims if claim.verdict == verdict]
     links = "; ".join(_link(claim) for claim in found)
-    return f'<p class="{KINDS[verdict]}"><b>{verdict.capitalize()}:</b> {links}.</p>\n' if links else ""
+    return f'<p class="{CSS_CLASSES[verdict]}"><b>{verdict.capitalize()}:</b> {links}.</p>\n' if links else ""
 
 
 def _link(claim: Claim) -> str:
@@ -185,7 +185,7 @@ def _claims_caption(claims: Sequence[Claim]) -> str:
 
 def _claim(claim: Claim) -> str:
     """Return a row of the claims."""
-    kind, name = KINDS[claim.verdict], f"claim-{slug(claim.id)}"
+    kind, name = CSS_CLASSES[claim.verdict], f"claim-{slug(claim.id)}"
     cells = (("In the paper", claim.where), ("Claim", claim.claim), ("Measured", claim.measured), ("Why", claim.reason))
     rest = "".join(f'<td role="cell" data-label="{label}">{html(words)}</td>' for label, words in cells)
     verdict = f'<a href="#{name}" class="verdict">{_mark(claim.verdict)}{escape(claim.verdict)}</a>'

@@ -15,7 +15,7 @@ from wakeful.numerics.fingerprint import fingerprint
 from wakeful.numerics.sources import our_code
 from wakeful.paper.experiments import Experiment, checkpoints
 
-STUDY = "wakeful study"  # what the file of a study is called in its header
+KIND_OF_STUDY = "wakeful study"  # what the file of a study is called in its header
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Settings:
         if self.store is None:
             return compute()
         path = self.store / f"{fingerprint(dict(about), self.seed, our_code(compute.__module__))[:32]}.study"
-        found = read_done(path, STUDY)
+        found = read_done(path, KIND_OF_STUDY)
         if found is None:
             self.store.mkdir(parents=True, exist_ok=True)
             found = compute()
-            files.write(path, {"kind": STUDY, "about": repr(dict(about))}, found)
+            files.write(path, {"kind": KIND_OF_STUDY, "about": repr(dict(about))}, found)
         return found

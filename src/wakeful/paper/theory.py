@@ -9,7 +9,7 @@ from wakeful.numerics.arrays import Floats
 from wakeful.numerics.stationary import stationary
 
 ARMS = (2, 3, 5, 10, 30, 100, 1000)
-MANY = 1000
+MOST_ARMS_TRIED = 1000
 
 
 class Derived(NamedTuple):
@@ -68,7 +68,7 @@ def proved_up_to(scale: float, second: float = 1.0) -> int:
     >>> proved_up_to(0.5), proved_up_to(0.5, math.e - 2.0)
     (8, 17)
     """
-    return next((k - 1 for k in range(2, MANY) if excess(scale, k, k, second) > 1.0), MANY)
+    return next((k - 1 for k in range(2, MOST_ARMS_TRIED) if excess(scale, k, k, second) > 1.0), MOST_ARMS_TRIED)
 
 
 def printed_bound(rounds: float, n_arms: int, awake: float) -> float:

@@ -50,7 +50,9 @@ from wakeful.paper.verdicts import (
 
 AWAKE_BY_ARMS = {3: DEPENDENT_AWAKE, 5: SWITCHING_AWAKE}  # arms awake on average in the two worlds, by number of arms
 WORLDS_BY_ARMS = {3: DEPENDENT, 5: SWITCHING}
-LARGEST = "Measured is the mean of the largest over all i -> j, which is more than the theorem bounds: each alone."
+MEAN_OF_LARGEST = (
+    "Measured is the mean of the largest over all i -> j, which is more than the theorem bounds: each alone."
+)
 CONSTANT_RATES = (PRINTED, CORRECTED, SHARPENED)
 PRICES = {ONLINE: 1.5, DOUBLING: math.sqrt(2.0) / (math.sqrt(2.0) - 1.0)}  # in theory, over the best constant rate
 
@@ -74,7 +76,7 @@ def rate(id: str, name: str, scale: float, formula: str, dependent: Results, swi
         f"{bounds[5]:,.0f}.",
         FAILS if FAILS in below else together(verdicts),
         f"Rule: proved for {len(proof.arms)} numbers of arms, K = {proof.arms[0]} to {proof.arms[-1]}, all awake, and "
-        f"both 95 % intervals below the bound; what is neither proved nor refuted is undecided. {LARGEST}",
+        f"both 95 % intervals below the bound; what is neither proved nor refuted is undecided. {MEAN_OF_LARGEST}",
         {
             **about(dependent),
             "also": [about(switching)],
@@ -132,7 +134,7 @@ def sharpened(dependent: Results, switching: Results) -> Claim:
         "not needed.",
         f"Largest internal regret after {rounds:,} rounds, in the dependent and the switching world: {listed}.",
         together(verdicts),
-        f"Rule: both 95 % intervals below the bound. {LARGEST} The proof is in docs/paper.md.",
+        f"Rule: both 95 % intervals below the bound. {MEAN_OF_LARGEST} The proof is in docs/paper.md.",
         {
             **about(dependent),
             "also": [about(switching)],

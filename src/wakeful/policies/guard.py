@@ -3,7 +3,7 @@
 While watching, awake arms are also explored with probability `a t^(-1/3)`, t counting feedback, so that the regret to
 arm k so far has the unbiased estimate `G(k) = sum over rounds with k awake of l(arm) - 1{arm = k} l / p(k)`. Its chance
 fluctuations are about `sqrt(W(k))`, `W(k) = sum (1{arm = k} l / p(k))^2`. When some G(k) exceeds
-`CHANCE sqrt(W(k)) + PATIENCE K t^(1/3) / a`, SB-EXP3 starts from nothing and plays from then on.
+`CHANCE sqrt(W(k)) + LARGE_WEIGHTS K t^(1/3) / a`, SB-EXP3 starts from nothing and plays from then on.
 """
 
 import math
@@ -18,7 +18,7 @@ from wakeful.policies.learning_rates import gibbs
 from wakeful.policies.state_ranges import COUNTS, DIFFERENCES, ESTIMATES, Range, Ranges
 
 CHANCE = 3.0  # standard deviations of the estimated regret that chance may explain
-PATIENCE = 8.0  # largest weights of one loss that it may explain
+LARGE_WEIGHTS = 8.0  # largest weights of one loss that it may explain
 MOST_EXPLORED = 0.5  # of the first round
 
 
@@ -48,7 +48,7 @@ def guard_bound(scale: float, rounds: int, n_arms: int, awake_total: int) -> flo
     """Return the bound on the expected external regret: that of exploring and watching, and that of SB-EXP3."""
     rivals = max(awake_total - rounds, 0)
     explored = n_arms / scale * (rounds + 1.0) ** (1.0 / 3.0)  # the largest weight of one loss
-    watching = CHANCE * math.sqrt(0.75 * explored * (rounds + 1.0)) + PATIENCE * explored + 1.0
+    watching = CHANCE * math.sqrt(0.75 * explored * (rounds + 1.0)) + LARGE_WEIGHTS * explored + 1.0
     c = math.sqrt(math.log(max(n_arms, 2)) / 2.0)
     return float(watching + (math.log(n_arms) / c + 2.0 * c) * math.sqrt(rivals) + c * c)
 
@@ -88,5 +88,5 @@ def guard_learn(scale: float, state: Any, awake: Ints, p: Floats, arm: int, loss
     heaviest = state.guard_gains.size / explored_share(scale, state.totals[0] + 1.0)
     for i in awake:
         state.guard_gains[i] += loss
-        if state.guard_gains[i] > CHANCE * math.sqrt(state.guard_squares[i]) + PATIENCE * heaviest:
+        if state.guard_gains[i] > CHANCE * math.sqrt(state.guard_squares[i]) + LARGE_WEIGHTS * heaviest:
             state.switched[0] = 1

@@ -19,7 +19,7 @@ from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import COUNTS, ESTIMATES, NOTHING, Range, Ranges
 from wakeful.policies.uniform import CountState, count_learn
 
-MOST_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
+MOST_ORDERED_ARMS = 7  # 5,040 orderings; one more arm would be eight times that
 
 
 class OrderingState(NamedTuple):
@@ -73,9 +73,9 @@ class OrderingExp4(Policy):
         return NOTHING
 
     def start(self, n_arms: int) -> OrderingState:
-        """Return no losses, for at most `MOST_ARMS` arms."""
-        if n_arms > MOST_ARMS:
-            raise ValueError(must_be("arms", f"at most {MOST_ARMS} for OrderingExp4", n_arms))
+        """Return no losses, for at most `MOST_ORDERED_ARMS` arms."""
+        if n_arms > MOST_ORDERED_ARMS:
+            raise ValueError(must_be("arms", f"at most {MOST_ORDERED_ARMS} for OrderingExp4", n_arms))
         return OrderingState(np.zeros(math.factorial(n_arms)), np.zeros(1, np.int64))
 
     def parameters(self, n_arms: int) -> Orderings:

@@ -36,8 +36,8 @@ from wakeful.policies.state_ranges import COUNTS, ESTIMATES, MOST, Range, Ranges
 ONE_AT_A_TIME = 1e-15  # the sum of the frequencies is above one by less: by rounding alone
 CONVERGED = 1e-15  # relative step at which Newton's method has arrived
 MOST_STEPS = 100  # it halves the distance at the very least, and that distance is below 2^53 times the root
-ROUNDING = 1e-9  # how far above one a mean of shares may be
-TINY = 1e-280  # a sum of weights below this is redone with a shift of its own
+SHARE_ROUNDING = 1e-9  # how far above one a mean of shares may be
+SMALLEST_SUM = 1e-280  # a sum of weights below this is redone with a shift of its own
 
 
 class SetsState(NamedTuple):
@@ -196,7 +196,7 @@ def _remember_sets(rate: Rate, state: SetsState, awake: Ints, p: Floats, arm: in
     for row in range(state.counts.size):
         if state.counts[row] > 0 and state.sets[row, arm]:
             total += state.counts[row] * _share(weights, state.losses, eta, state.sets[row], arm)
-    return float(min(total / state.clock[0], 1.0 + ROUNDING) + rate.exploration * eta)
+    return float(min(total / state.clock[0], 1.0 + SHARE_ROUNDING) + rate.exploration * eta)
 
 
 @kernel
@@ -205,7 +205,7 @@ def _share(weights: Floats, losses: Floats, eta: float, members: Mask, arm: int)
     total = 0.0
     for k in range(members.size):
         total += weights[k] if members[k] else 0.0  # a choice of numbers, not of ways: no branch is mispredicted
-    if total >= TINY:
+    if total >= SMALLEST_SUM:
         return float(weights[arm] / total)
     total = 0.0  # relative to the arm itself
     for k in range(members.size):

@@ -17,7 +17,7 @@ from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Policy, state_type
 from wakeful.policies.state_ranges import Range, Ranges, within
 
-PREFIX = "inner_"  # of the names of the inner policy's fields in the state, and of its kernels in templates
+INNER = "inner_"  # of the names of the inner policy's fields in the state, and of its kernels in templates
 
 
 class Copies:
@@ -38,7 +38,7 @@ class Copies:
     @property
     def ranges(self) -> Ranges:
         """Those of the inner policy, for the stacked fields."""
-        return within(self.policy.ranges, PREFIX)
+        return within(self.policy.ranges, INNER)
 
     def memo_range(self, n_arms: int) -> Range:
         """Return the inner policy's."""
@@ -68,7 +68,7 @@ def stack(state: Any, copies: int) -> tuple[Any, ...]:
 @cache
 def stacked_type(name: str, inner: tuple[str, ...], *own: str) -> Any:
     """Return the named tuple called `name` of the policy's `own` fields and the stacked ones of the inner state."""
-    return namedtuple(name, (*own, *(f"{PREFIX}{field}" for field in inner)))
+    return namedtuple(name, (*own, *(f"{INNER}{field}" for field in inner)))
 
 
 def rows(arrays: tuple[Any, ...], row: int) -> tuple[Any, ...]:
@@ -86,5 +86,5 @@ def _rows(arrays: Any, row: Any) -> Callable[..., Any]:
 
 def around(inner: Kernels, state: Any, *templates: Any) -> list[Any]:
     """Bind the kernels of an inner policy and the type of its state into templates that call them."""
-    kernels = {f"{PREFIX}{field}": function for field, function in inner._asdict().items()}
+    kernels = {f"{INNER}{field}": function for field, function in inner._asdict().items()}
     return [bind_kernels(template, template.__name__, kernels, keep=False, Inner=state) for template in templates]

@@ -36,14 +36,14 @@ COUNTS = Range(0, MOST, whole=True)  # of decisions, of observations
 TOTALS = Range(0.0, MOST)  # sums of losses or shares of wins, each between 0 and 1
 ESTIMATES = Range(0.0, MOST / FLOOR)  # sums of losses divided by probabilities, none of which is below FLOOR
 DIFFERENCES = Range(-MOST / FLOOR, MOST / FLOOR)  # of such sums
-NUMBERS = Range(-1e200, 1e200)  # any, where a policy says nothing of a field of fractions
+ANY_NUMBER = Range(-1e200, 1e200)  # any, where a policy says nothing of a field of fractions
 WHOLE_NUMBERS = Range(0, 2**63 - 1)  # any, where it says nothing of a field of whole numbers
 
 NOTHING = Range(0.0, 0.0)  # the memo of a policy that has none
 ANY_MEMO = Range(0.0, sys.float_info.max)
 
 Ranges = Mapping[str, Range]
-DEFAULTS = {"f": NUMBERS, "i": WHOLE_NUMBERS, "u": WHOLE_NUMBERS}  # by the kind of number
+DEFAULTS = {"f": ANY_NUMBER, "i": WHOLE_NUMBERS, "u": WHOLE_NUMBERS}  # by the kind of number
 
 
 def refuse_out_of_range(state: Any, ranges: Ranges) -> None:

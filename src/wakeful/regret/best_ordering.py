@@ -14,7 +14,7 @@ import numpy as np
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import call_compiled, kernel
 
-MOST_ARMS = 20  # two to the power of this is how many subsets an exact answer is built from
+MOST_ARMS_EXACT = 20  # two to the power of this is how many subsets an exact answer is built from
 MOST_SWEEPS = 100  # over all arms, of the search for a better place for each
 
 
@@ -36,7 +36,7 @@ def best_ordering(awake: Mask, gains: Floats) -> Found:
     >>> best_ordering(np.array([[True, True], [True, False]]), np.array([[0.0, 0.75], [0.0, 0.0]]))
     Found(ordering=(1, 0), value=0.75, upper=0.75)
     """
-    if awake.shape[1] <= MOST_ARMS:
+    if awake.shape[1] <= MOST_ARMS_EXACT:
         best = _by_arms(awake, gains)
         value = _gain(awake, gains, best)
         return Found(tuple(best.tolist()), value, value)
@@ -57,7 +57,7 @@ def _independent_groups(awake: Mask, gains: Floats, arms: Ints, sets: Ints) -> I
     The groups are the strongly connected components of "i gained more than j on some set with both awake";
     the sets that a component decides are gone for those behind it, which may cut them further.
     """
-    if arms.size <= MOST_ARMS:
+    if arms.size <= MOST_ARMS_EXACT:
         yield arms, sets
         return
     reach = _reach(awake[np.ix_(sets, arms)], gains[np.ix_(sets, arms)])
@@ -86,12 +86,12 @@ def _reach(awake: Mask, gains: Floats) -> Mask:
 
 def _solved(awake: Mask, gains: Floats) -> tuple[Ints, float]:
     """Return the best ordering of one group, and how much more a better one could gain at most."""
-    if awake.shape[1] <= MOST_ARMS:
+    if awake.shape[1] <= MOST_ARMS_EXACT:
         return _by_arms(awake, gains), 0.0
     sets, which = np.unique(awake, axis=0, return_inverse=True)
     sums = np.zeros(sets.shape)
     np.add.at(sums, which.ravel(), gains)
-    if len(sets) <= MOST_ARMS:
+    if len(sets) <= MOST_ARMS_EXACT:
         return _by_sets(sets, sums), 0.0
     order = _search(sets, sums)
     most = float(np.where(sets, sums, -np.inf).max(axis=1).sum())

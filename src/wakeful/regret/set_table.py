@@ -7,7 +7,7 @@ from wakeful.numerics.arrays import Ints, Mask
 from wakeful.numerics.compile import kernel
 
 KEY_BITS = 62  # arms whose awake set is a number, its bits
-HALF = (1 << 31) - 1
+LOW_BITS = (1 << 31) - 1
 MIX = 1_000_003
 
 
@@ -78,5 +78,5 @@ def _bits(awake: Mask, t: int, first: int, last: int) -> int:
 @kernel
 def _mixed(key: int) -> int:
     """Return 31 bits, each of which depends on many of those of `key`."""
-    key = ((key >> 31) * MIX ^ key) & HALF
-    return ((key ^ key >> 15) * MIX) & HALF
+    key = ((key >> 31) * MIX ^ key) & LOW_BITS
+    return ((key ^ key >> 15) * MIX) & LOW_BITS

@@ -21,7 +21,7 @@ from wakeful.regret.set_table import find_row, place_all
 REGRETS = ("internal", "external", "swap", "ordering", "policy")
 OF_SETS = {"ordering", "policy"}  # the regrets that look at the awake set; the others look at the arm played
 
-FEW = 64  # awake sets that a new tally has room for
+FIRST_SETS = 64  # awake sets that a new tally has room for
 
 NO_FAULT, NOT_FINITE, NOT_AWAKE = range(3)  # what `_fault` answers
 
@@ -60,7 +60,7 @@ class Tally:
         self._lost = np.zeros(1)
         self._awake_total = 0
         self._pairs = np.zeros((self.n_arms, self.n_arms) if of_arms else (0, 0))
-        room = FEW if of_sets else 0
+        room = FIRST_SETS if of_sets else 0
         self._slots = np.full(2 * room, -1, np.int64)  # rows of the three below, found by hashing
         self._keys = np.zeros(room, np.int64)
         self._sets = np.zeros((room, self.n_arms), np.bool_)

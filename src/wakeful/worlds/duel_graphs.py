@@ -25,7 +25,7 @@ from wakeful.worlds.duel_world import (
 from wakeful.worlds.duels import by_utility, utilities
 from wakeful.worlds.world import checked_run
 
-TABLE = 256  # how many pair sets are drawn for a block
+SETS_OF_BLOCK = 256  # how many sets of awake arms or of pairs are drawn for a block
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SleepingDuels(DuelWorld):
         """Draw the utilities of the run, then awake sets."""
         checked_rounds(rng, rounds)
         preferences = by_utility(utilities(rng, self.n_arms))[np.newaxis]
-        sleepers = Sleepers(rng, np.full(self.n_arms, self.rate), min(rounds, TABLE))
+        sleepers = Sleepers(rng, np.full(self.n_arms, self.rate), min(rounds, SETS_OF_BLOCK))
 
         def tables() -> tuple[Mask, Floats]:
             awake = sleepers.awake()
@@ -92,7 +92,7 @@ class GraphDuels(DuelWorld):
         preferences = by_utility(utilities(rng, self.n_arms))
         if not self.redrawn:
             return steady(rng, rounds, connected_graphs(rng, 1, self.n_arms, self.density)[0], preferences)
-        n_graphs = min(rounds, TABLE)
+        n_graphs = min(rounds, SETS_OF_BLOCK)
         graphs = preferences[np.newaxis]
         return drawn(rng, rounds, lambda: (connected_graphs(rng, n_graphs, self.n_arms, self.density), graphs))
 

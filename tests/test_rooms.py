@@ -35,7 +35,7 @@ DRAWS = {"plots", "relation_diagram"}  # files that are imported when a figure i
 MODULE = re.compile(
     rf"wakeful\.({'|'.join((*BESIDE, *FOLDERS))})(\.\w+)*"
 )  # in a string: for import_module and its like
-SOURCE = Path(wakeful.__file__).parent
+SOURCE, TESTS = Path(wakeful.__file__).parent, Path(__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -131,6 +131,13 @@ def test_the_guard_leaves_other_names_alone() -> None:
 def test_no_module_stands_outside_the_rooms() -> None:
     beside = {path.stem for path in SOURCE.glob("*.py")}
     assert beside == {"__init__", "__main__", *BESIDE}
+
+
+def test_tests_mirror_the_rooms_and_import_no_other_test() -> None:
+    folders = {path.name for path in TESTS.iterdir() if path.is_dir() and any(path.glob("test_*.py"))}
+    assert folders == {*FOLDERS, "cli", "examples"}
+    for path in TESTS.rglob("*.py"):
+        assert not {name for name in imported_libraries(path, everywhere=True) if name.startswith("test")}, path
 
 
 def test_rooms_import_by_themselves() -> None:

@@ -517,6 +517,19 @@ def test_feedback_takes_the_dictionary_of_a_decision() -> None:
         other.update({"arm": "a"}, loss=0.5)
 
 
+def test_a_dueling_bandit_admits_the_dictionary_of_a_duel() -> None:
+    one, other = (wk.DuelingBandit(wk.Sparring(wk.SIExp3()), ["a", "b", "c"], seed=1) for _ in range(2))
+    duel = one.propose(None, [0.1, 0.2, 0.3, 0.4], distinct=True)
+    one.admit(duel)
+    other.admit(json.loads(json.dumps(duel.to_dict())))
+    assert one.to_bytes() == other.to_bytes()
+    with pytest.raises(ValueError, match="duel must be a record of "):
+        other.admit({"arms": ["a", "b"]})
+    with pytest.raises(TypeError, match=r"duel must be a Duel from choose, or its to_dict\(\), got 'a'"):
+        other.admit("a")  # type: ignore[arg-type]
+    assert one.to_bytes() == other.to_bytes()
+
+
 def test_a_bad_seed_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
     bandit = wk.Bandit(wk.Uniform(), 2, seed=0)
     bandit.save(tmp_path / "saved")

@@ -144,7 +144,10 @@ class Bandit(BanditHistory):
             return made
 
     def admit(self, decision: Decision | dict[str, Any]) -> None:
-        """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it."""
+        """Count a decision that `propose` returned, here or in another copy, once; feedback may come after it.
+
+        The decision may also be the dictionary that its `to_dict` returned.
+        """
         with self._lock:
             latest, position, mask = self._latest
             if latest is not None and decision is latest and is_vector(latest[3], mask):
@@ -166,10 +169,15 @@ class Bandit(BanditHistory):
             raise ValueError(refusal(decision, answer))
 
     def admit_rows(self, masks: Mask, laws: Floats, arms: Sequence[int], memos: Sequence[float]) -> int:
-        """Admit decisions in their order, without names, whose check takes longer; return how many, up to a wrong one.
+        """Count many decisions, as `admit` counts one, in less time; return how many were counted before a wrong one.
 
-        A decision is a row of `masks`, that row of `laws`, the position of its arm, and its memo. The policy must have
-        kernels.
+        Arms are positions here, not names. The policy must have kernels.
+
+        Parameters:
+            masks: (T, K) booleans, which arms were awake at each decision
+            laws: (T, K), the probabilities of all arms at each decision
+            arms: the position of the arm chosen at each decision
+            memos: the memo of each decision
         """
         n, n_arms = 0, masks.shape[1]
         with self._lock:

@@ -11,7 +11,7 @@ from wakeful.bandits.arms import Awake
 from wakeful.bandits.duel_counts import DuelCounts
 from wakeful.bandits.duel_history import DuelHistory
 from wakeful.bandits.learner import checked_uniform, copied
-from wakeful.bandits.winners import check_parts, refusal, shares_of
+from wakeful.bandits.winners import check_parts, given_duel, refusal, shares_of
 from wakeful.duels.auto_pairs import AutoPairs
 from wakeful.duels.duel import Duel, shown_places
 from wakeful.duels.kernels import Pick, empty_pick
@@ -156,8 +156,12 @@ class DuelingBandit(DuelHistory):
                 fields = self._policy.fields(copied(state), len(self._arms))
             return self._drawn(mask, drawn, fields, question)
 
-    def admit(self, duel: Duel) -> None:
-        """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it."""
+    def admit(self, duel: Duel | dict[str, Any]) -> None:
+        """Count a duel that `propose` returned, here or in another copy, once; feedback may come after it.
+
+        The duel may also be the dictionary that its `to_dict` returned.
+        """
+        duel = given_duel(duel)
         with self._lock:
             check_parts(duel)
             room, laws = self._placed(duel)
@@ -183,8 +187,7 @@ class DuelingBandit(DuelHistory):
             winner: the name of the arm, `"left"`, `"right"` or `"tie"`, or the left arm's share of the win as a float
                 in [0, 1], 0.5 being a tie; of more than two arms, the name
         """
-        if isinstance(duel, dict):
-            duel = Duel.from_dict(duel)
+        duel = given_duel(duel)
         with self._lock:
             shares = shares_of(duel, winner)
             size = len(shares)

@@ -12,10 +12,15 @@ from wakeful.policies.kernels import NO_MEMO, NOT_DRAWN
 from wakeful.policies.policy import LAW
 
 
+def given_duel(duel: Any) -> Duel:
+    """Return a duel, also of the dictionary that its `to_dict` returned."""
+    return Duel.from_dict(duel) if isinstance(duel, dict) else duel
+
+
 def check_parts(duel: Any) -> None:
     """Raise an error if this is not a complete `Duel`."""
     if type(duel) is not Duel:
-        raise TypeError(must_be("duel", "a Duel from choose or Duel.from_dict", duel))
+        raise TypeError(must_be("duel", "a Duel from choose, or its to_dict()", duel))
     arms, probabilities, allowed, _, _, memos, _, shown, group = duel
     if any(type(part) is not tuple for part in (arms, probabilities, allowed, memos, shown)):
         raise TypeError(must_be("duel", "one whose parts are tuples", duel))

@@ -20,8 +20,9 @@ MEANS_ARE_BIASED = (
 MINOR = frozenset({"awake", "feedback", "pending", "probability_now"})  # columns that a phone leaves out
 HOW_INTERVALS = "Intervals of mean losses are Wilson's, at {}."
 HOW_GAIN = (
-    "Losses of likely arms are weighted by 1 / (|S| p), S the awake arms; arms with |S| p < 0.1 count with their mean "
-    "loss, as if that did not change over time."
+    "The loss of uniform play is estimated from the reported losses, each weighted by 1 / (|S| p), where p is the "
+    "probability of its arm and |S| the number of awake arms; arms with |S| p < 0.1 count with their mean loss in "
+    "decisions in which they were that unlikely."
 )
 
 

@@ -13,10 +13,10 @@ from wakeful.inputs import must_be
 ABOUT = """Move old events of every bandit into Parquet files, and let its log begin with a snapshot.
 
 Every file is on disk and has been read back before rows are deleted. Decisions that waited for feedback at that time
-keep their rows, so feedback about them is still learned; about others that were moved, it is answered 404. The own id
-that a client gave to a decision that was moved is forgotten: the same id again makes a new decision. wakeful verify
-checks the log from its snapshot on, and with --archive all of it. An SQLite file can be compacted while no service has
-it open; it does not become smaller, but the room is used again.
+keep their rows, so feedback about them is still learned; feedback about other decisions that were moved is answered
+404. The ids that clients gave to decisions that were moved are forgotten: the same id again makes a new decision.
+wakeful verify checks the log from its snapshot on, and with --archive all of it. An SQLite file can be compacted while
+no service has it open; the file does not become smaller, but its free room is used again.
 """
 SECONDS_PER_DAY = 86_400.0
 

@@ -19,7 +19,7 @@ EXAMPLE = """example:
 
 LOG is a file of decisions that were made: .csv, .jsonl (both also as .gz) or .parquet, with the columns
   awake        the arms that could have been chosen, as a list or joined by |
-  arm          the one that was
+  arm          the one that was chosen
   probability  with which it was chosen, if known
   loss         between 0 and 1; or reward, between 0 and 1 or in the --reward-range
   time, id     if there are any; a row with an id that was there before counts once
@@ -48,14 +48,16 @@ def add_to(commands: Any) -> None:
     )
     run.add_argument("--estimator", metavar="NAME", help=f"{', '.join(ESTIMATORS)} (dr; without probabilities direct)")
     run.add_argument("--interval", metavar="NAME", default=INTERVALS[0], help=f"{' or '.join(INTERVALS)} (bernstein)")
-    run.add_argument("--level", metavar="P", default="0.95", help="of the intervals (0.95)")
+    run.add_argument("--level", metavar="P", default="0.95", help="level of the intervals (0.95)")
     run.add_argument(
         "--logging",
         metavar="HOW",
         help="uniform: every awake arm was chosen with the same probability, which the log does not say",
     )
     run.add_argument("--reward-range", nargs=2, metavar=("LOW", "HIGH"), help="the worst and the best reward")
-    run.add_argument("--on-error", metavar="HOW", default="raise", help="of a row that is wrong: raise or skip (raise)")
+    run.add_argument(
+        "--on-error", metavar="HOW", default="raise", help="what to do with a wrong row: raise or skip (raise)"
+    )
     run.add_argument("--arm", action="append", metavar="NAME", help="an arm; given many times, the names of all arms")
     run.add_argument(
         "--unknown-arms",
@@ -63,7 +65,7 @@ def add_to(commands: Any) -> None:
         default="refuse",
         help="arms that no --arm names: refuse or add (refuse)",
     )
-    run.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as arm=product; may be repeated")
+    run.add_argument("--column", action="append", metavar="NAME=COLUMN", help="read NAME from COLUMN; may be repeated")
     run.add_argument("--seed", metavar="N", default=0, help="seed of coins, for replay and Thompson sampling (0)")
     run.add_argument("--plot", metavar="FILE", help="draw the intervals: .png, .svg or .pdf")
     run.add_argument("--save", metavar="FILE", help="save the table: .parquet or .csv")

@@ -9,10 +9,10 @@ from wakeful.cli.options import check_can_be_written
 ABOUT = """Write what a bandit of the service has decided, and how it went, to a file.
 
 The columns are awake, arm, probability, loss, time (seconds since 1970), id, and expired, which is true where no
-feedback came and the default loss was recorded; wk.Log.read and wakeful evaluate read the file. Of duels: left, right,
-winner, group, time, id, which wk.DuelingBandit.learn reads. Decisions without feedback are left out and counted; with
---pending they are written, too, with an empty loss or winner, and are read with on_error="skip". The end of its name
-says how the file is written: .csv, .jsonl (both also .gz) or .parquet.
+feedback came and the default loss was recorded; wk.Log.read and wakeful evaluate read the file. For duels the columns
+are left, right, winner, group, time and id; wk.DuelingBandit.learn reads them. Decisions without feedback are left out
+and counted; with --pending they are written, too, with an empty loss or winner, and are read with on_error="skip". The
+end of its name says how the file is written: .csv, .jsonl (both also .gz) or .parquet.
 """
 
 
@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
 def add_more(run: Any) -> None:
     """Add the options that say what is written beside decisions with feedback that are in the database."""
     run.add_argument("--pending", action="store_true", help="also decisions without feedback, with an empty loss")
-    run.add_argument("--archive", nargs="+", metavar="FILE", default=[], help="files of wakeful compact, to have all")
+    run.add_argument("--archive", nargs="+", metavar="FILE", default=[], help="files of wakeful compact, to write all")
 
 
 def run_command(options: argparse.Namespace) -> None:

@@ -31,7 +31,7 @@ def add_to(commands: Any) -> None:
     run.add_argument("log", metavar="LOG", help="the file: .csv, .jsonl or .parquet")
     add_db(run)
     run.add_argument("--create", action="store_true", help="make the bandit, with the arms of the log")
-    run.add_argument("--policy", metavar="POLICY", help="with --create: its policy (auto; of duels auto-pairs)")
+    run.add_argument("--policy", metavar="POLICY", help="with --create: its policy (auto; for duels auto-pairs)")
     run.add_argument("--start", metavar="ROW", default="1", help="the first row to learn, from 1 (1)")
     run.add_argument("--quiet", action="store_true", help="no progress on stderr")
 

@@ -60,7 +60,9 @@ def add_to(commands: Any) -> None:
     run.add_argument("--rounds", metavar="T", help="rounds of a run, such as 10000 or 1e6")
     run.add_argument("--runs", metavar="N", help="independent runs (50)")
     run.add_argument("--seed", metavar="N", help="seed of the simulation (0)")
-    run.add_argument("--regret", action="append", help=f"which regret: {', '.join(REGRETS)} (policy); of duels dueling")
+    run.add_argument(
+        "--regret", action="append", help=f"which regret: {', '.join(REGRETS)} (policy); for duels dueling"
+    )
     run.add_argument("--jobs", metavar="N", help="how many units of work at a time (all cores)")
     run.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, tcp://...")
     run.add_argument("--store", metavar="DIR", help="keep finished work here, and go on from it")

@@ -8,13 +8,17 @@ from wakeful.lab.progress import bar
 
 ABOUT = """Check the logs of a database of the service; nothing is written, and the service may run meanwhile.
 
-Of every log: the chain of hashes has no gap and ends with the hash of the bandit; every decision is computed again from
-the state before it, bit for bit if the same versions of Wakeful, NumPy and Numba made it, else within 1e-9; every
-feedback is about a decision of the log, counted once and before its deadline; times never go back; the fold of the log
-is what every snapshot holds. The first event that is wrong is named, and the exit code is 1.
+For every log the command checks that
+- the chain of hashes has no gap and ends with the hash of the bandit;
+- every decision is the one that the state before it gives: bit for bit if the same versions of Wakeful, NumPy and Numba
+  made it, else within 1e-9;
+- every feedback is about a decision of the log, was counted once and came before its deadline;
+- times never go back;
+- every snapshot is the state that the events before it give.
+It names the first event that is wrong; the exit code is then 1.
 
-The hash that is printed is that of the whole log. Whoever keeps it elsewhere can tell later whether the log up to that
-event has been changed, even by somebody who computed all hashes anew.
+The printed hash is that of the whole log. If you keep it elsewhere, you can tell later whether the log up to that event
+has been changed, even by somebody who computed all hashes anew.
 """
 
 

@@ -517,6 +517,39 @@ def test_feedback_takes_the_dictionary_of_a_decision() -> None:
         other.update({"arm": "a"}, loss=0.5)
 
 
+class Small(NamedTuple):
+    sums: Any
+    taken: Any
+    rest: Any
+
+
+@dataclass(frozen=True)
+class SmallNumbers(wk.Policy):
+    """A state of types that JSON does not have, and an array of nothing."""
+
+    def start(self, n_arms: int) -> Small:
+        return Small(np.zeros(n_arms, np.float32), np.zeros(n_arms, np.uint32), np.zeros((0, n_arms)))
+
+    def probabilities(self, state: Small, awake: Any) -> Any:
+        return awake / awake.sum()
+
+    def update(self, state: Small, decision: wk.Decision, loss: float) -> None:
+        state.sums[decision.arm] += np.float32(loss)
+        state.taken[decision.arm] += 1
+
+
+def test_a_record_keeps_types_and_shapes_through_json() -> None:
+    wk.check_policy(SmallNumbers())
+    bandit = wk.Bandit(SmallNumbers(), 3, seed=1)
+    for loss in (0.1, 0.7, 0.3):
+        bandit.update(bandit.choose(), loss=loss)
+    record = json.loads(json.dumps(bandit.to_record(), default=np.ndarray.tolist))
+    assert wk.Bandit.from_record(record).to_bytes() == bandit.to_bytes()
+    for wrong in ([0.5, 1, 1], [-1, 1, 1], [2**33, 1, 1], ["1", "1", "1"], [1, 1], [[1, 1, 1]]):
+        with pytest.raises(ValueError, match=r"record must be one that Bandit\.to_record returned"):
+            wk.Bandit.from_record(record | {"arrays": record["arrays"] | {"taken": wrong}})
+
+
 def test_a_dueling_bandit_admits_the_dictionary_of_a_duel() -> None:
     one, other = (wk.DuelingBandit(wk.Sparring(wk.SIExp3()), ["a", "b", "c"], seed=1) for _ in range(2))
     duel = one.propose(None, [0.1, 0.2, 0.3, 0.4], distinct=True)

@@ -225,7 +225,7 @@ class Learner(ABC, Generic[Kind]):
         needed = learner._record()["arrays"]
         if set(record["arrays"]) | (cls.added if record["version"] == 1 else set()) != set(needed):
             raise ValueError(must_be("arrays", ", ".join(needed), sorted(record["arrays"])))
-        arrays = {name: np.array(array, order="C") for name, array in record["arrays"].items()}
+        arrays = {name: _restored_array(given, needed[name]) for name, given in record["arrays"].items()}
         learner._use(learner._fitting(record, arrays))
         return learner
 
@@ -259,6 +259,17 @@ def _refuse_bad_seed(seed: Seed) -> None:
     """Raise for what is no seed, before a file is read: it is not the file that is wrong."""
     if seed is not SAVED:
         checked_seed(seed)
+
+
+def _restored_array(given: Any, like: Any) -> Any:
+    """Return an array of a record; a list, which JSON makes of an array, gets the type and shape of `like` again."""
+    found = np.array(given, order="C")
+    if isinstance(given, np.ndarray):
+        return found
+    if found.size == like.size == 0:
+        found = found.reshape(like.shape)
+    typed = found.astype(like.dtype)
+    return typed if np.array_equal(typed, found) else found
 
 
 def copied(state: Any) -> Any:

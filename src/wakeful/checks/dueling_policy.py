@@ -153,6 +153,8 @@ def check_saved(policy: DuelingPolicy) -> None:
         arena.save(path)
         loaded = DuelingBandit.load(path)
     require(bytes_of(loaded.state) == bytes_of(arena.state), "what is loaded must equal what was saved")
+    read = DuelingBandit.from_record(json.loads(json.dumps(arena.to_record(), default=np.ndarray.tolist)))
+    require(read.to_bytes() == arena.to_bytes(), "a record that went through JSON must give the same bandit")
     for one in (arena, loaded):
         for duel in pending:
             one.update(Duel.from_dict(json.loads(json.dumps(duel.to_dict()))), winner=duel.right)

@@ -109,6 +109,8 @@ def check_saved(policy: Policy) -> None:
         bandit.save(path)
         loaded = Bandit.load(path)
     require(_frozen(loaded) == _frozen(bandit), "what is loaded must equal what was saved")
+    read = Bandit.from_record(json.loads(json.dumps(bandit.to_record(), default=np.ndarray.tolist)))
+    require(read.to_bytes() == bandit.to_bytes(), "a record that went through JSON must give the same bandit")
     for one in (bandit, loaded):
         one.update(Decision.from_dict(json.loads(json.dumps(pending.to_dict()))), loss=0.5)
     after = [_choices(one, awake[100:], losses[100:]) for one in (bandit, loaded)]

@@ -23,9 +23,8 @@ class Range(NamedTuple):
         """Whether all numbers of an array lie in the range; NaN never does."""
         if array.size == 0:
             return True
-        return bool(
-            self.low <= array.min() and array.max() <= self.high and not (self.whole and (array % 1).any()),
-        )
+        low, high = array.min().item(), array.max().item()  # numbers of Python, whatever type the array has
+        return bool(self.low <= low and high <= self.high and not (self.whole and (array % 1).any()))
 
     def __str__(self) -> str:
         """Say it in words."""

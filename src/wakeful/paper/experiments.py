@@ -94,7 +94,7 @@ def checkpoints(rounds: int) -> list[int]:
 
 def experiments() -> tuple[Experiment, ...]:
     """Return all simulations of the report, the paper's first."""
-    return (*_bandits(), *_duels(), *_beyond())
+    return (*_bandits(), *_duels(), *_other_bandits(), *_other_duels())
 
 
 def _rounds_from(rounds: int) -> str:
@@ -207,8 +207,8 @@ SWITCHING_AWAKE = 4.0 / (1.0 - 0.2**5)  # arms awake on average: rounds in which
 DEPENDENT_AWAKE = 9 / 4
 
 
-def _beyond() -> Iterator[Experiment]:
-    """Yield what the paper leaves out: long horizons, its theorems' rates, adversarial losses, other pairs."""
+def _other_bandits() -> Iterator[Experiment]:
+    """Yield what the paper leaves out: a long horizon, the rates of its theorem, adversarial losses."""
     yield Experiment(
         id="dependent-long",
         figure="dependent-long",
@@ -273,6 +273,10 @@ def _beyond() -> Iterator[Experiment]:
         policies=PAPERS | OURS,
         regrets=("ordering", "policy", "internal", "external"),
     )
+
+
+def _other_duels() -> Iterator[Experiment]:
+    """Yield duels of other pairs than the paper's: of awake arms, between groups, and on a path."""
     yield Experiment(
         id="duels-awake",
         figure="theorem-2",

@@ -462,7 +462,7 @@ def test_a_service_that_never_answers_is_given_up_in_time() -> None:
             pytest.raises(Unavailable, match=r"nothing came within 0.[0-9] seconds"),
         ):
             client.bandit("silent").choose()
-        assert time.monotonic() - begin < 2.5
+        assert time.monotonic() - begin < 20  # not the 30 seconds of the default
 
 
 def test_fifty_decisions_at_once(client: wk.Client, service: Served) -> None:

@@ -266,6 +266,16 @@ def test_more_connections_than_allowed_are_told_so_and_others_are_served(tmp_pat
         goes_on(address)
 
 
+def has_room_again(address: str, seconds: float = 60.0) -> bool:
+    """Whether another connection is accepted, at once or within these seconds, however busy the machine is."""
+    end = time.monotonic() + seconds
+    while httpx.get(f"{address}/health", timeout=60).status_code != 200:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
+
+
 def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
     with served(tmp_path, read_timeout=1.0, max_connections=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
@@ -274,8 +284,7 @@ def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
             assert httpx.get(f"{address}/health", timeout=60).status_code == 503  # it has the only place
-            time.sleep(4.0)  # its answers are 14 megabytes, which nobody keeps for ever
-            assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+            assert has_room_again(address)  # its answers are 14 megabytes, which nobody keeps for ever
 
 
 def test_a_refused_client_that_never_reads_is_closed_although_many_linger(
@@ -290,5 +299,4 @@ def test_a_refused_client_that_never_reads_is_closed_although_many_linger(
             silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
             time.sleep(2.0)  # more than the network holds
             silent.sendall(b"no HTTP\r\n\r\n")
-            time.sleep(3.0)
-            assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+            assert has_room_again(address)

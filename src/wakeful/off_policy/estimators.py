@@ -1,12 +1,12 @@
 """Estimates of the mean loss that a policy would have had, from weights and losses of logged rows, with intervals.
 
 Row t has a weight `w_t = q_t(arm) / p_t`: the policy's probability of the logged arm over that of who logged it. Let
-m_t(k) be a prediction of the loss of arm k made before row t. The terms that are averaged:
+f_t(k) be a prediction of the loss of arm k made before row t. The terms that are averaged:
 
 "ips"     inverse propensity scores, `w_t l_t`
 "snips"   the same, self-normalised: `sum w_t l_t / sum w_t`
-"dr"      doubly robust, `sum_k q_t(k) m_t(k) + w_t (l_t - m_t(arm))`
-"direct"  `sum_k q_t(k) m_t(k)`: biased, as good as the predictions are
+"dr"      doubly robust, `sum_k q_t(k) f_t(k) + w_t (l_t - f_t(arm))`
+"direct"  `sum_k q_t(k) f_t(k)`: biased, as good as the predictions are
 "replay"  the losses of the rows in which the policy chose what was logged
 
 Everything is a running sum, so a log of any length needs no memory.

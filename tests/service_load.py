@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, breaks
+from wakeful.service.events import BEGINNING, Answered, Decided, Dueled, chained
 from wakeful.service.folding import fold
 from wakeful.service.store import Store
 from wakeful.service.stores import open_store
@@ -212,7 +212,10 @@ def check(url: str, bandit: str, journal: Journal, *, others: bool = False) -> i
 def _checked(store: Store, bandit: str, journal: Journal, others: bool) -> int:
     row = store.row(bandit)
     assert row is not None
-    assert breaks(BEGINNING, store.bodies(row, 0), 1) is None
+    before = BEGINNING
+    for expected, (number, body, found) in enumerate(store.bodies(row, 0), 1):
+        before = chained(before, expected, body)
+        assert (number, found) == (expected, before)
     ledger = fold(None, store, row)
     choices: dict[str, int] = {}
     ends: dict[int, float] = {}

@@ -19,10 +19,6 @@ OF_EACH_FILE = {
     "KIND": "what a file or an event is called",
     "MISSING": "what a command says if an extra is not installed",
     "N_PARAMETERS": "where the parameters end, bound when a kernel is compiled",
-    "NEGLIGIBLE": "the weight below which a reading or hypothesis is left out",
-    "PATIENCE": "how long something goes on before it is given up",
-    "ROWS_AT_ONCE": "rows in memory at a time",
-    "SHARPNESS": "the factor of evidence in an exponent",
     "TYPES": "of the arrays of a block",
 }
 DRAWS_ITSELF = {"wakeful.lab.plots", "wakeful.lab.results"}  # `results.plot` draws what `plots` reads from results

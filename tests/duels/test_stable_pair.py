@@ -10,7 +10,7 @@ from reference import stable_pair as literal
 from wakeful.duels.pairs import checked_pairs
 from wakeful.duels.stable_pair import (
     LEVEL,
-    PATIENCE,
+    CIRCLE_PLAYS,
     Replies,
     StablePair,
     _first,
@@ -117,7 +117,7 @@ def test_a_circle_has_three_ways_out(size: int) -> None:
     replies = circle_of(costs, size)
     t, radii, wins = 10_000, np.full((size, size), 0.05), np.zeros((size, size))
     radii[1, 2] = radii[2, 1] = 0.12
-    enough = PATIENCE * (2.0 * t / (size * (size - 1.0))) ** (2.0 / 3.0)
+    enough = CIRCLE_PLAYS * (2.0 * t / (size * (size - 1.0))) ** (2.0 / 3.0)
     wins[2, 1] = enough - 1.0
     assert _of_circle(wins, t, 0, 0, radii, replies) == 1  # the widest pair is (1, 2)
     wins[1, 2] = 1.0

@@ -20,7 +20,7 @@ LATEX = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}
     | {"[": "{[}", "*": "{*}"}  # the end of a row would take one that begins the next row for an option of its own
 )
-CONTROLS = {  # characters that a terminal obeys in place of showing them, and those that turn the direction of text
+ESCAPES = {  # characters that a terminal obeys in place of showing them, and those that turn the direction of text
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
@@ -107,7 +107,7 @@ class Table:
     def to_text(self) -> str:
         """Return an aligned table of plain text, in which no name controls the terminal."""
         lines = [[column.head for column in self.columns], *self._shown()]
-        lines = [[" ".join(cell.split()).translate(CONTROLS) for cell in line] for line in lines]
+        lines = [[" ".join(cell.split()).translate(ESCAPES) for cell in line] for line in lines]
         widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "   ".join(_padded(*part) for part in zip(line, widths, self.columns, strict=True)).rstrip()

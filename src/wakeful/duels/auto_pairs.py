@@ -18,10 +18,10 @@ from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import exp
 from wakeful.policies.state_ranges import COUNTS, NOTHING, TOTALS, Range, Ranges
 
-SHARPNESS, FREE_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
+STRENGTHS_SHARPNESS, MATRIX_SHARPNESS = 1.5, 2.0  # of probabilities: exp(-sharpness evidence)
 NOT_SHARPER = 1.0  # where an arm may meet itself, which teaches nothing
 HANDICAP = 3.0  # nats by which the other hypotheses start behind one strength per arm
-MANY, NEGLIGIBLE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
+MANY, LEAST_SHARE = 100, 0.02  # with more arms than that, hypotheses of less weight are not asked
 EQUAL = 1e-9  # strengths and variances that differ by less are equal
 STRENGTHS = Range(-1e4, 1e4)  # a duel moves one by less than 16, and less and less
 
@@ -58,7 +58,7 @@ class AutoPairs(DuelingPolicy):
 
     @property
     def kernels(self) -> DuelKernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return DuelKernels(_law, learn, pair_remember, learn_log)
 
     def memo_range(self, n_arms: int) -> Range:
@@ -136,7 +136,7 @@ def _weights(state: BeliefState, row: int, n_awake: int) -> Floats:
         weights[BY_AWAKE_SET] = 0.0
     if n_awake > MANY:
         for hypothesis in range(3):
-            if weights[hypothesis] < NEGLIGIBLE * weights.sum():
+            if weights[hypothesis] < LEAST_SHARE * weights.sum():
                 weights[hypothesis] = 0.0
     weights /= weights.sum()
     return weights
@@ -187,14 +187,14 @@ def _strength_law(state: BeliefState, pairs: Mask, awake: Ints, chosen: Ints, al
     if chosen.size > 0:
         if alone and awake.size <= MANY:
             raise_to_counts(state.wins, pairs, awake, chosen[0], p)
-        _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)
+        _sharpened(awake, NOT_SHARPER if alone else STRENGTHS_SHARPNESS, p)
         return
     replies = _strongest_partners(mean, pairs, awake)
     settled = _settled(mean, covariance, pairs, awake, best, replies[best])
     for k in awake:
         if k not in (best, replies[best]):
             p[k] += settled
-    _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)
+    _sharpened(awake, NOT_SHARPER if alone else STRENGTHS_SHARPNESS, p)
     given = p.copy()
     for i in awake:
         j = replies[i]
@@ -249,7 +249,7 @@ def _free_law(wins: Floats, pairs: Mask, awake: Ints, chosen: Ints, alone: bool,
         reply_evidence(wins, awake, chosen[0], p)
     else:
         lead_evidence(wins, pairs, awake, p)
-    _sharpened(awake, NOT_SHARPER if alone else FREE_SHARPNESS, p)
+    _sharpened(awake, NOT_SHARPER if alone else MATRIX_SHARPNESS, p)
 
 
 @kernel
@@ -258,4 +258,4 @@ def _set_law(strengths: Floats, variances: Floats, awake: Ints, alone: bool, p: 
     best = _strongest(strengths, awake)
     for k in awake:
         p[k] = _against(strengths[best] - strengths[k], variances[best] + variances[k], alone) if k != best else 0.0
-    _sharpened(awake, NOT_SHARPER if alone else SHARPNESS, p)
+    _sharpened(awake, NOT_SHARPER if alone else STRENGTHS_SHARPNESS, p)

@@ -17,7 +17,7 @@ CHARGE = 2.0  # a pair is played if it can cost at most this many times its own 
 LEVEL = 0.6  # of the confidence bounds, times log t: above 1/2, so that bounds that fail cost less than sqrt(T)
 SPARE = 0.18  # factor of the slack, the cost at which any pair may be played
 OFTEN, TRIALS, STUDY, AHEAD = 2000.0, 3.0, 5.0, 0.08  # when the slack of a pair ends: see `_untried`
-PATIENCE = 4.0  # how often the pair with the largest radius of a circle is played, times (rounds per pair)^(2/3)
+CIRCLE_PLAYS = 4.0  # how often the pair with the largest radius of a circle is played, times (rounds per pair)^(2/3)
 UNPLAYED = 1.5  # the index of a pair that never met: above all others
 ROUNDOFF = 1e-12  # differences below this are rounding errors
 
@@ -253,6 +253,6 @@ def _of_circle(wins: Floats, t: int, i: int, leader: int, radii: Floats, replies
             cheapest = k
         k = replies.arm[k]
     other = replies.arm[widest]
-    if wins[widest, other] + wins[other, widest] < PATIENCE * power(2.0 * t / (n_arms * (n_arms - 1.0)), 2.0 / 3.0):
+    if wins[widest, other] + wins[other, widest] < CIRCLE_PLAYS * power(2.0 * t / (n_arms * (n_arms - 1.0)), 2.0 / 3.0):
         return widest
     return leader if _cost(replies, leader) <= 2.0 * radii[widest, other] + ROUNDOFF else cheapest

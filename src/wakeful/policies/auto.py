@@ -22,11 +22,11 @@ from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 GREED = 4.0  # how much less an arm is played with each standard deviation, for every awake arm and two more
 GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
 BEND = 2.0  # standard deviations beyond which more do not make an arm rarer still
-PATIENCE = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
+LONGEST_WAIT = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
 BOUND_WIDTH = 0.8  # of the bounds by which the shortest memory plays: as in `SleepingUCB(0.2)` for means near 1/2
 BOUND_STEEPNESS = 2.5  # how much less an arm is played there the farther its mean is from the lowest bound
-SHARPNESS = 2.0  # how many times the evidence for a reading counts
-NEGLIGIBLE = 1e-5  # the weight, beside the best, below which a reading does not play
+EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
+LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 
 
 class AutoState(NamedTuple):
@@ -107,7 +107,7 @@ class Auto(Policy):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled half."""
+        """The compiled functions of this policy."""
         return Kernels(_law, _learn)
 
     def memo_range(self, n_arms: int) -> Range:
@@ -212,13 +212,13 @@ def _weigh(evidence: Floats, weights: Floats) -> tuple[int, int, int]:
     for r in range(RHOS.size):
         for a in range(KAPPAS.size):
             top = max(top, evidence[a, r])
-            weights[r * KAPPAS.size + a] = SHARPNESS * evidence[a, r]
+            weights[r * KAPPAS.size + a] = EVIDENCE_FACTOR * evidence[a, r]
     for m in range(weights.size):
-        weights[m] -= SHARPNESS * top
+        weights[m] -= EVIDENCE_FACTOR * top
     exponentiate(weights)
     remembering, forgetting, shortest = 0, 0, 0
     for m in range(weights.size):
-        if weights[m] < NEGLIGIBLE:
+        if weights[m] < LEAST_WEIGHT:
             weights[m] = 0.0
         elif m < KAPPAS.size:
             remembering += 1
@@ -254,7 +254,7 @@ def _odds(size: int, remembering: int, n: Floats, mean: Floats) -> None:
         for i in range(start, start + size):
             most = max(most, n[i])
         for i in range(start, start + size):
-            overdue[i] *= most / min(size * n[i], n[i] + PATIENCE)
+            overdue[i] *= most / min(size * n[i], n[i] + LONGEST_WAIT)
             extra[i] = 1.0 + greed * min(math.sqrt(2.0 * x[i]), BEND)  # the root: standard deviations
     take_logs(extra)
     for i in range(n.size):

@@ -5,7 +5,6 @@ one bit for each arm that there was at that time, and probabilities are written 
 in the set.
 """
 
-from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -236,14 +235,3 @@ def spread(numbers: bytes, mask: Mask) -> Floats:
     p = np.zeros(mask.shape)
     p[mask] = np.frombuffer(numbers, "<f8")
     return p
-
-
-def breaks(before: bytes, entries: Iterable[tuple[int, bytes, bytes]], first: int) -> int | None:
-    """Return the number of the first entry (number, body, hash) that does not follow from those before it, or None."""
-    expected = first
-    for number, body, found in entries:
-        before = chained(before, expected, body)
-        if number != expected or found != before:
-            return expected
-        expected += 1
-    return None

@@ -13,7 +13,7 @@ from wakeful.duels.duel import Duel
 from wakeful.inputs import did_you_mean, must_be
 from wakeful.logs.sources import format_of
 from wakeful.logs.writing import write_columns
-from wakeful.service.archive import Archive, rows_of
+from wakeful.service.archive import ROWS_AT_ONCE, Archive, rows_of
 from wakeful.service.events import Decided, Dueled, DuelRecorded, Entry, Expired, Recorded, decode
 from wakeful.service.folding import fold, restored
 from wakeful.service.known import Known, id_of
@@ -21,7 +21,6 @@ from wakeful.service.ledger import Ledger
 from wakeful.service.sqlite import SqliteStore
 from wakeful.service.store import Row, Store
 
-ROWS_AT_ONCE = 5_000  # rows in memory at a time
 COLUMNS = ("awake", "arm", "probability", "loss", "time", "id", "expired")
 DUEL_COLUMNS = ("left", "right", "winner", "group", "time", "id")
 EVERYTHING = (  # every event with what ended its wait, if it is a decision

@@ -48,7 +48,7 @@ SETTINGS = (
     "-c plan_cache_mode=force_generic_plan -c jit=off "  # the same few statements all the time: planned once
     "-c synchronous_commit=on -c default_transaction_isolation=read\\ committed"
 )
-PATIENCE = {  # with a machine that does not answer any more, in seconds; what a URL says goes before
+TIMEOUTS = {  # with a machine that does not answer any more, in seconds; what a URL says goes before
     "connect_timeout": 10,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -85,7 +85,7 @@ class PostgresStore(Store):
             given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(self.url)
             settings = READING if self.reads_only else SETTINGS
             options = f"{given.pop('options', '') or ''} {settings}"
-            given = {**PATIENCE, **given}
+            given = {**TIMEOUTS, **given}
             own = None if not self.reads_only else 5  # psycopg forgets all prepared statements when it forgets its own
             return psycopg.connect("", **given, autocommit=True, options=options, prepare_threshold=own)
         except psycopg.ProgrammingError as problem:

@@ -9,8 +9,8 @@ import wakeful as wk
 from reference import stable_pair as literal
 from wakeful.duels.pairs import checked_pairs
 from wakeful.duels.stable_pair import (
-    LEVEL,
     CIRCLE_PLAYS,
+    LEVEL,
     Replies,
     StablePair,
     _first,

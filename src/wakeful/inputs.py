@@ -4,12 +4,14 @@ import difflib
 import math
 from collections.abc import Iterable
 from dataclasses import is_dataclass
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_COMPARED = 1000  # names that are looked at for a suggestion: more would take longer than the work itself
 LONGEST_SHOWN = 1000  # characters of a wrong value in an error: a whole table is no sentence
 UNICODE_RULE = "texts that can be written in UTF-8, without lone surrogates"
 MOST_DIGITS = 640  # of a whole number that Python turns into text, however its limit is set
@@ -98,10 +100,9 @@ def one_of(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(value: object, known: Iterable[object]) -> str:
-    """Return ` (did you mean 'x'?)` if a known name is close to `value`, else nothing."""
-    names = [name for name in known if isinstance(name, str)]
+    """Return ` (did you mean 'x'?)` if a known name, one of the first thousand, is close to `value`, else nothing."""
     if isinstance(value, str) and len(value) <= LONGEST_NAME:
-        lower = {name.lower(): name for name in names}
+        lower = {name.lower(): name for name in islice(known, MOST_COMPARED) if isinstance(name, str)}
         close = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.6)
         if close:
             return f" (did you mean {lower[close[0]]!r}?)"

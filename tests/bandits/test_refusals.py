@@ -36,6 +36,7 @@ from wakeful import (
     Uniform,
     play,
 )
+from wakeful.inputs import did_you_mean
 from wakeful.policies.spec import full_name
 
 Floats = NDArray[np.float64]
@@ -195,6 +196,14 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
     sentence = r"^awake must be among the arms 'tea', 'coffee', 'juice', got 'cofee' \(did you mean 'coffee'\?\)$"
     with pytest.raises(ValueError, match=sentence):
         bandit.choose(["tea", "cofee"])
+
+
+def test_a_suggestion_is_looked_for_among_the_first_thousand_names() -> None:
+    names = (f"n{k}" for k in range(20_000))
+    assert did_you_mean("cofee", names) == ""
+    assert next(names) == "n1000"
+    assert did_you_mean("cofee", [*names, "coffee"]) == ""
+    assert did_you_mean("cofee", ["tea", "coffee"]) == " (did you mean 'coffee'?)"
 
 
 def test_an_iterable_that_fails_halfway_changes_nothing() -> None:

@@ -4,12 +4,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wakeful.inputs import LONGEST_NAME, did_you_mean, must_be, one_of
+from wakeful.inputs import LONGEST_NAME, MOST_COMPARED, did_you_mean, must_be, one_of
 
 SIMILAR = 0.8  # how alike a column must be to the name of an optional one to be taken for a misspelling of it
 SHORTEST_MISSPELT = 4  # letters of a name that may be misspelt; of a shorter one only the case
 MOST_SHOWN = 20  # columns in an error
-MOST_COMPARED = 1000  # columns that are looked at for a suggestion
 
 
 class Kind(NamedTuple):
@@ -84,7 +83,7 @@ def _asked(names: Sequence[str], given: Mapping[str, str | None] | None, roles: 
         one_of("columns", role, roles)
         if name is not None and name not in names:
             rule = f"the name of a column for {role}, or None"
-            raise ValueError(must_be(f"columns[{role!r}]", rule, name) + did_you_mean(name, names[:MOST_COMPARED]))
+            raise ValueError(must_be(f"columns[{role!r}]", rule, name) + did_you_mean(name, names))
     return dict(given)
 
 

@@ -19,11 +19,8 @@ from wakeful.numerics.arrays import Floats, Ints, Mask
 STRENGTH_PRIOR = 2.0  # standard deviation of a strength before any duel
 SIDE_PRIOR = 2.0  # of the side effect
 TIE_PRIOR = 5.0  # of the logarithm of v
-MOST_NEWTON_STEPS, LONGEST_MOVE, LAST_MOVE = (
-    200,
-    2.0,
-    1e-7,
-)  # of Newton's method: after the last one, errors are its square
+MOST_NEWTON_STEPS = 200
+LONGEST_MOVE, LAST_MOVE = 2.0, 1e-7  # of a step of Newton's method; after the last one, errors are its square
 SIDED, UNSIDED, NO_TIES = range(3)  # kinds of results: first on the left; sides unknown; of battles, without ties
 
 

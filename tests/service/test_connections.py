@@ -62,12 +62,15 @@ def test_a_request_that_does_not_arrive_is_answered_408(address: str, sent: byte
     goes_on(address)
 
 
-def test_a_slow_request_that_arrives_in_time_is_answered(address: str) -> None:
-    with connection(address) as client:
-        for byte in (WHOLE[:30], WHOLE[30:-1], WHOLE[-1:]):
-            client.sendall(byte)
-            time.sleep(0.1)
-        assert client.recv(100).startswith(b"HTTP/1.1 201 ")
+def test_a_slow_request_that_arrives_in_time_is_answered(tmp_path: Path) -> None:
+    with served(tmp_path, read_timeout=60.0) as address:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            new_bandit(client, "drinks")
+        with connection(address) as slow:
+            for part in (WHOLE[:30], WHOLE[30:-1], WHOLE[-1:]):
+                slow.sendall(part)
+                time.sleep(0.1)
+            assert slow.recv(100).startswith(b"HTTP/1.1 201 ")
 
 
 def test_a_listener_that_goes_is_forgotten_although_another_request_waits_behind_it(address: str) -> None:
@@ -277,7 +280,7 @@ def has_room_again(address: str, seconds: float = 60.0) -> bool:
 
 
 def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
-    with served(tmp_path, read_timeout=1.0, max_connections=1) as address:
+    with served(tmp_path, read_timeout=5.0, max_connections=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
         with connection(address) as silent:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import socket
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -330,9 +329,8 @@ def test_a_thread_gives_up_too(new_postgres: Callable[[], str], monkeypatch: pyt
     url = new_postgres()
     engine = Engine(open_store(url))
     engine.run([MAKE])
-    somebody, began = Locked(url), time.monotonic()
-    assert engine.run([DECIDE])[0].status == 503
-    assert time.monotonic() - began < 10
+    somebody = Locked(url)
+    assert engine.run([DECIDE])[0].status == 503  # it would wait until somebody ends
     somebody.end()
     assert engine.run([DECIDE])[0][1]
     engine.close()

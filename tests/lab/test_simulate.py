@@ -1,5 +1,6 @@
 """The lab: results do not depend on who computes them, work survives a kill, errors are not swallowed."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -274,6 +275,7 @@ def test_more_sets_than_there_is_room_for_are_refused_with_advice(change: Any, m
 
 def test_the_memory_of_a_long_run_is_flat() -> None:
     def peak(rounds: int) -> int:
+        gc.collect()  # what compiling has left
         tracemalloc.start()
         simulate(wk.SBExp3(), Stochastic(10), rounds=rounds, runs=1, regrets=("policy",), jobs=1, checkpoints=[rounds])
         most = tracemalloc.get_traced_memory()[1]

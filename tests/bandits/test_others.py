@@ -81,6 +81,19 @@ def test_the_gain_stays_between_what_losses_can_be(chance: float, rows: int) -> 
     assert -1.0 <= report.gain.low <= report.gain.value == 0.5 <= report.gain.high == 1.0
 
 
+def test_what_others_try_where_the_bandit_would_not_narrows_the_interval_of_the_gain() -> None:
+    bandit = wk.Bandit(arms=NAMES, seed=0)
+    for _ in range(500):
+        decision = bandit.choose()
+        bandit.update(decision, loss=float(decision.arm != "tea"))
+    before = bandit.report().gain
+    for n in range(60):
+        bandit.record(NAMES[n % 3], probability=1 / 3, loss=float(n % 3 > 0))
+    after = bandit.report().gain
+    assert before.low < 2 / 3 * 500 / 560 < after.high
+    assert after.high - after.low < 0.5 * (before.high - before.low)
+
+
 def test_without_probabilities_counts_are_learned_and_weights_refused() -> None:
     log = wk.Log(table(500, probability=False))
     bandit = wk.Bandit(wk.SleepingUCB(), NAMES, seed=0)

@@ -8,7 +8,20 @@ import numpy as np
 from wakeful.inputs import must_be, real
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.compile import call_compiled
-from wakeful.policies.counts import ANSWERED, CHOSEN, LOSS, SQUARE, TIMES_AWAKE, UNIFORM, UNLIKELY, VARIANCE, WIDTH
+from wakeful.policies.counts import (
+    ANSWERED,
+    CHOSEN,
+    LIKELY,
+    LOSS,
+    RARE,
+    RARE_LOSS,
+    SQUARE,
+    TIMES_AWAKE,
+    UNIFORM,
+    UNLIKELY,
+    VARIANCE,
+    WIDTH,
+)
 from wakeful.policies.kernels import FLOOR
 from wakeful.policies.policy import Policy
 from wakeful.policies.spectate import fold, refuse_spectator
@@ -102,7 +115,8 @@ def _count_rows(
     """Count rows as `policies.counts` does; of the probabilities only those of the chosen arms are known, if any.
 
     So each estimate `w l` is for the chosen arm alone, `(w - 1)^2` estimates its variance, and squared switch gains are
-    bounded with `q(i) <= 1 - q(k)`. If no probability is known, all arms count with their mean losses.
+    bounded with `q(i) <= 1 - q(k)`. If no probability is known, all arms count with their mean losses. Arms that
+    somebody else tries where the bandit would hardly do so tell what they lose there.
     """
     for t in range(len(arms)):
         arm, loss = arms[t], losses[t]
@@ -120,5 +134,8 @@ def _count_rows(
         counts[ANSWERED, arm] += 1.0
         counts[LOSS, arm] += loss
         counts[SQUARE, arm] += loss * loss
+        if known and own[t] < LIKELY * share:  # a look at an arm that the bandit itself hardly ever chooses there
+            counts[RARE, arm] += 1.0
+            counts[RARE_LOSS, arm] += loss
         counts[UNIFORM, arm] += weight * loss
         counts[VARIANCE, arm] += (weight - 1.0) ** 2

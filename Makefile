@@ -15,7 +15,7 @@ reproduce: $(VENV)/ready
 
 test:
 	$(MAKE) --no-print-directory --jobs=3 static minimum compiled
-	$(BIN)/pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 static: $(VENV)/installed
 	$(BIN)/ruff format --check .

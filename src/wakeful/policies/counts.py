@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from wakeful.numerics.arrays import Floats, Ints, Mask
-from wakeful.numerics.compile import kernel
+from wakeful.numerics.compile import borrowing_kernel
 
 TIMES_AWAKE, CHOSEN, ANSWERED = range(3)  # rows: how often the arm was awake, was chosen, and had feedback
 LOSS, SQUARE, UNIFORM = range(3, 6)  # sums of l, l^2 and w(k) l when the arm was chosen
@@ -89,7 +89,7 @@ def feedback_counted(counts: Floats, mask: Mask, awake: Ints, p: Floats, arm: in
         _add_switches(counts[WIDTH + arm], awake, p, arm, loss)
 
 
-@kernel
+@borrowing_kernel
 def _add_variances(unlikely: Floats, variances: Floats, mask: Mask, awake: Ints, p: Floats, share: float) -> None:
     """Add the terms of one feedback to the rows `UNLIKELY` and `VARIANCE`; arms asleep, with p = 0, add nothing."""
     least = LIKELY * share
@@ -103,14 +103,14 @@ def _add_variances(unlikely: Floats, variances: Floats, mask: Mask, awake: Ints,
             variances[k] += _variance(p[k], share, least)
 
 
-@kernel
+@borrowing_kernel
 def _variance(chance: float, share: float, least: float) -> float:
     """Return `p (w - 1)^2`, w = 0 for an unlikely arm; without a branch, so that several are computed at once."""
     spread = (np.divide(share, max(chance, least)) - 1.0) * (share - chance)
     return spread if chance >= least else chance
 
 
-@kernel
+@borrowing_kernel
 def _add_switches(variances: Floats, awake: Ints, p: Floats, arm: int, loss: float) -> None:
     """Add the terms of one feedback to the variances of gains had `arm` been played instead of others."""
     before, square, chance = variances[arm], loss * loss, p[arm]
@@ -123,11 +123,11 @@ def _add_switches(variances: Floats, awake: Ints, p: Floats, arm: int, loss: flo
     variances[arm] = before
 
 
-@kernel
+@borrowing_kernel
 def _switch_variance(weight: float, square: float) -> float:
     """Return `l^2 w (1 + w)`."""
     return square * weight * (1.0 + weight)
 
 
-count_decision: Any = kernel(decision_counted)
-count_feedback: Any = kernel(feedback_counted)
+count_decision: Any = borrowing_kernel(decision_counted)
+count_feedback: Any = borrowing_kernel(feedback_counted)

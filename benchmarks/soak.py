@@ -1,8 +1,10 @@
 """The faults of the tests, for long: `make soak`. Each line says what was done to the service and what its log holds.
 
-    PYTHONPATH=tests python benchmarks/soak.py [--kills 200] [--postgres-kills 50] [--events 1e6] [--only NAME ...]
+    PYTHONPATH=tests python benchmarks/soak.py [--kills 200] [--postgres-kills 50] [--minutes 3] [--sequences 1000]
+                                               [--examples 100] [--connections 10000] [--events 1e6] [--only NAME ...]
 
-Nothing may be lost and nothing counted twice; an assertion ends the run otherwise. The last two measure how long a log
+Nothing may be lost and nothing counted twice, no answer may be that of a broken service, and whoever behaves well is
+served; an assertion ends the run otherwise. The last two measure how long a log
 of so many events takes to open and to verify, in seconds and in seconds of CPU, and how much memory a service on SQLite
 holds after a tenth, half and all of as many requests over 32 connections, each one decision or one feedback.
 """
@@ -16,15 +18,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import service as bench
+from databases import postgres_database, sqlite_database
+from service_clock import clock_jumps
+from service_crowd import crowded
+from service_cuts import cuts
 from service_disk import in_small_file_system
-from service_load import Served, kills, restarts
+from service_load import Say, Served, kills, restarts, silently
+from service_machine import run_machine
+from slow_clients import slow_clients
 from wakeful.service.engine import Engine
 from wakeful.service.messages import Feedback, NewBandit, NewDecision
 from wakeful.service.requests import Create, Decide, Report
 from wakeful.service.stores import open_store
+
+STEPS = 60  # requests in a sequence, at most
+ALLOWED = 1000  # connections at once, in the part that opens many more
 
 
 def killed_on_sqlite(folder: Path, options: argparse.Namespace) -> str:
@@ -49,6 +61,66 @@ def full_disk(folder: Path, options: argparse.Namespace) -> str:
     small.mkdir()
     events = [int(in_small_file_system(small)) for _ in range(5)]
     return f"5 times full: {sum(events):,} events"
+
+
+def cut_connections(folder: Path, options: argparse.Namespace) -> str:
+    cut = cuts(
+        str(folder / "wakeful.db"), 60 * options.minutes, seed=14, folder=folder, clients=8, step=1, say=progress()
+    )
+    return f"{cut.in_requests:,} cut in their request, {cut.in_answers:,} in their answer: {cut.events:,} events"
+
+
+def jumping_clock(folder: Path, options: argparse.Namespace) -> str:
+    jumps = int(60 * options.minutes)
+    events = clock_jumps(str(folder / "wakeful.db"), jumps, seed=15, folder=folder, say=progress())
+    return f"{jumps} jumps of an hour, a SIGKILL after each third: {events:,} events"
+
+
+def any_order(folder: Path, options: argparse.Namespace) -> str:
+    run_machine(sqlite_database, options.sequences, STEPS, same_each_time=False)
+    with bench.started_postgres() as server:
+        on_postgres = options.sequences // 10
+        run_machine(partial(postgres_database, server.get_uri()), on_postgres, STEPS, same_each_time=False)
+    return f"{options.sequences:,} sequences of up to {STEPS} requests on SQLite, {on_postgres:,} on PostgreSQL"
+
+
+def made_requests(folder: Path, options: argparse.Namespace) -> str:
+    tests = Path(__file__).parent.parent / "tests" / "service" / "test_openapi.py"
+    command = [sys.executable, "-m", "pytest", str(tests), "-k", "keeps_to_it", "-q", "--timeout=3600"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "WAKEFUL_EXAMPLES": str(options.examples)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    return f"{options.examples} requests of each operation, made from the OpenAPI document: no 5xx, all as it says"
+
+
+def slow(folder: Path, options: argparse.Namespace) -> str:
+    rounds = max(2, int(6 * options.minutes))
+    found = slow_clients(str(folder / "wakeful.db"), rounds, 50, seed=16, folder=folder, say=progress())
+    memory = ", ".join(f"{size / 2**20:.0f}" for size in found.memory)
+    return (
+        f"{found.connections:,} connections that do not read or send slowly; others waited {found.slowest:.2f} s at "
+        f"most, {memory} MiB before, after the first and after the last round: {found.events:,} events"
+    )
+
+
+def crowd(folder: Path, options: argparse.Namespace) -> str:
+    found = crowded(str(folder / "wakeful.db"), options.connections, ALLOWED, turns=10, folder=folder, say=progress())
+    return (
+        f"{options.connections:,} connections at once: {found.served:,} served, {found.refused:,} told to come again, "
+        f"{found.slowest:.2f} s at most inside, {found.memory / 2**20:.0f} MiB: {found.events:,} events"
+    )
+
+
+def progress() -> Say:
+    """Return what tells somebody at a terminal how far it is."""
+    if not sys.stderr.isatty():
+        return silently
+    return lambda text: print(f"\r{text}\033[K", end="\r", file=sys.stderr, flush=True)
 
 
 def long_log(folder: Path, options: argparse.Namespace) -> str:
@@ -112,6 +184,12 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], str]] = {
     "killed-on-postgres": killed_on_postgres,
     "restarted-postgres": restarted_postgres,
     "full-disk": full_disk,
+    "cut-connections": cut_connections,
+    "jumping-clock": jumping_clock,
+    "any-order": any_order,
+    "made-requests": made_requests,
+    "slow-clients": slow,
+    "crowd": crowd,
     "long-log": long_log,
     "flat-memory": flat_memory,
 }
@@ -119,10 +197,17 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], str]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--postgres-kills", type=int, default=50)
-    parser.add_argument("--events", type=float, default=1e6)
-    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
+    for name, kind, default, meaning in (
+        ("--kills", int, 200, "times SIGKILL on SQLite"),
+        ("--postgres-kills", int, 50, "times SIGKILL on PostgreSQL"),
+        ("--minutes", float, 3.0, "for connections that are cut, for clocks that jump and for slow clients, each"),
+        ("--sequences", int, 1000, "of requests in any order; a tenth of them again on PostgreSQL"),
+        ("--examples", int, 100, "requests of each operation, made from the OpenAPI document"),
+        ("--connections", int, 10_000, "at once"),
+        ("--events", float, 1e6, "in the log that is opened and verified, and requests while memory is measured"),
+    ):
+        parser.add_argument(name, type=kind, default=default, help=f"{meaning} ({default:,})")
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS), help="these parts (all)")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     for name in options.only:

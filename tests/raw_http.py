@@ -1,10 +1,18 @@
 """HTTP byte by byte: connections to a service, and the answers that come over them."""
 
+import json
 import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
+
+HEAD = b"POST /v1/bandits/%s/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+def decision(bandit: str, body: bytes = b"{}") -> bytes:
+    """Return a request for a decision."""
+    return HEAD % bandit.encode() + b"content-length: %d\r\n\r\n%s" % (len(body), body)
 
 
 @contextmanager
@@ -38,3 +46,12 @@ def answers(client: socket.socket, number: int) -> list[bytes]:
         else:
             break
     return found
+
+
+def check_refusal(answer: bytes, status: int, code: str) -> None:
+    """Check that an answer is a refusal in the form of all refusals."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), answer
+    assert b"x-content-type-options: nosniff" in head
+    assert status != 503 or b"\r\nretry-after: 1" in head
+    assert json.loads(body)["error"]["code"] == code

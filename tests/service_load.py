@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,12 @@ from wakeful.service.stores import open_store
 ARMS = [f"arm {k}" for k in range(6)]
 COMPILING = 280.0  # seconds for a policy to be compiled, on a machine that does much else
 PATIENCE = 60.0  # seconds for a service to come up, and for a request to be answered in the end
+
+Say = Callable[[str], None]  # tells somebody who waits how far it is
+
+
+def silently(_: str) -> None:
+    """Say nothing."""
 
 
 def free_port() -> int:
@@ -93,6 +99,25 @@ class Served:
         time.sleep(seconds)
         os.kill(self.process.pid, signal.SIGCONT)
 
+    def memory(self, field: str = "VmRSS") -> int:
+        """Return how many bytes of memory it has; `VmHWM`: had at most."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.split(f"{field}:")[1].split()[0])
+
+    def until_files(self, most: int) -> None:
+        """Wait until it has at most so many files and connections open."""
+        end = time.monotonic() + PATIENCE
+        while (found := self.files) > most:
+            assert time.monotonic() < end, f"{found} files are open, and at most {most} should be"
+            time.sleep(0.1)
+
+    @property
+    def files(self) -> int:
+        """How many files and connections it has open."""
+        assert self.process is not None
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
 
 @contextmanager
 def served(url: str, **options: Any) -> Iterator[Served]:
@@ -112,6 +137,8 @@ def call(port: int, method: str, path: str, body: Any = None, timeout: float = 5
         connection.request(method, path, sent, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read()
+        if not text and answer.status != 204:  # a head that was cut is taken for a whole one
+            return 0, None
         return answer.status, json.loads(text) if text else None
     except (OSError, http.client.HTTPException, ValueError):
         return 0, None
@@ -146,6 +173,7 @@ class Clients:
 
     def __exit__(self, *_: object) -> None:
         """Let all finish what they began, so that every request was acknowledged in the end."""
+        assert self.journal.wrong or all(thread.is_alive() for thread in self._threads), "a client gave up"
         self._stop.set()
         for thread in self._threads:
             thread.join(2 * PATIENCE)
@@ -187,12 +215,28 @@ class Clients:
         return None
 
 
-def create(port: int, bandit: str, kind: str) -> None:
-    """Make a bandit."""
+def create(port: int, bandit: str, kind: str, **more: Any) -> Any:
+    """Make a bandit, and return its state."""
     policy = "SIExp3" if kind == "bandit" else "UniformPairs"
-    body = {"arms": ARMS, "kind": kind, "policy": policy, "seed": 1}
+    body = {"arms": ARMS, "kind": kind, "policy": policy, "seed": 1, **more}
     status, answer = call(port, "PUT", f"/v1/bandits/{bandit}", body, timeout=COMPILING)
     assert status in {200, 201}, answer
+    return answer
+
+
+def work_for(seconds: float, clients: Clients, say: Say = silently) -> None:
+    """Let clients work for so long, and say each second how much they have done."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0.0:
+        say(f"{len(clients.journal.decided):,} decisions, {left:.0f} s to go")
+        time.sleep(min(1.0, left))
+
+
+def verify(url: str) -> None:
+    """Let `wakeful verify` check every log of a database."""
+    command = [sys.executable, "-m", "wakeful", "verify", "--db", url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 def check(url: str, bandit: str, journal: Journal, *, others: bool = False) -> int:

@@ -1,8 +1,6 @@
 """Clients that are slow, silent, rude or too many: each is dealt with, and the service goes on."""
 
-import json
 import re
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,21 +10,15 @@ from typing import Any
 import httpx
 import pytest
 
-from raw_http import answers, connection, until_closed
+import raw_http
+from raw_http import answers, check_refusal, connection, decision, until_closed
 from serving import PATIENCE, new_bandit, served
+from slow_clients import BIG, never_reading
 from wakeful.service import connections
 from wakeful.service.connections import LimitedProtocol, Limits
 
-HEAD = b"POST /v1/bandits/drinks/decisions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-WHOLE = HEAD + b"content-length: 2\r\n\r\n{}"
-
-
-def refused(answer: bytes, status: int, code: str) -> None:
-    """Check that an answer is a refusal in the form of all refusals."""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 %d " % status), answer
-    assert b"x-content-type-options: nosniff" in head
-    assert json.loads(body)["error"]["code"] == code
+HEAD = raw_http.HEAD % b"drinks"
+WHOLE = decision("drinks")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +49,7 @@ def test_a_request_that_does_not_arrive_is_answered_408(address: str, sent: byte
     with connection(address) as client:
         client.sendall(sent)
         started = time.monotonic()
-        refused(until_closed(client), 408, "timeout")
+        check_refusal(until_closed(client), 408, "timeout")
         assert time.monotonic() - started > 0.5
     goes_on(address)
 
@@ -89,7 +81,7 @@ def test_a_listener_that_goes_is_forgotten_although_another_request_waits_behind
 def test_nothing_is_written_after_the_last_answer(address: str, caplog: pytest.LogCaptureFixture) -> None:
     with connection(address) as client:
         client.sendall(b"POST /nothing HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nno number\r\n")
-        refused(until_closed(client), 400, "bad_request")
+        check_refusal(until_closed(client), 400, "bad_request")
     goes_on(address)
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
@@ -104,7 +96,7 @@ def test_connections_that_are_cut_harm_nobody(address: str) -> None:
 def test_what_is_no_http_is_refused(address: str) -> None:
     with connection(address) as client:
         client.sendall(b"\x16\x03\x01 hello\r\n\r\n")
-        refused(until_closed(client), 400, "bad_request")
+        check_refusal(until_closed(client), 400, "bad_request")
     goes_on(address)
 
 
@@ -116,7 +108,7 @@ def test_what_is_no_http_is_refused(address: str) -> None:
 def test_a_head_that_is_too_long_is_refused_before_it_ends(address: str, part: bytes) -> None:
     with connection(address) as client:
         client.sendall(HEAD + b"z: " + part * 80)
-        refused(until_closed(client), 413, "too_large")
+        check_refusal(until_closed(client), 413, "too_large")
     goes_on(address)
 
 
@@ -124,7 +116,7 @@ def test_a_head_that_is_too_long_is_refused_before_it_ends(address: str, part: b
 def test_a_path_that_is_too_long_is_refused(address: str, path: bytes) -> None:
     with connection(address) as client:
         client.sendall(HEAD.replace(b"/v1/bandits/drinks/decisions", path) + b"content-length: 2\r\n\r\n{}")
-        refused(until_closed(client), 414, "path_too_long")
+        check_refusal(until_closed(client), 414, "path_too_long")
     goes_on(address)
 
 
@@ -175,7 +167,7 @@ def test_what_is_wrong_is_answered_after_the_requests_before_it(
         found = answers(client, whole + 1)
         assert until_closed(client) == b""
     assert [re.match(rb"HTTP/1.1 20[01] ", answer) is not None for answer in found] == [True] * whole + [False]
-    refused(found[-1], status, code)
+    check_refusal(found[-1], status, code)
 
 
 def test_a_connection_without_requests_is_closed_after_a_while(tmp_path: Path) -> None:
@@ -260,8 +252,7 @@ def test_more_connections_than_allowed_are_told_so_and_others_are_served(tmp_pat
                 late.sendall(WHOLE)
                 time.sleep(pause)
                 answer = until_closed(late)
-                refused(answer, 503, "unavailable")
-                assert b"retry-after: 1\r\n" in answer
+                check_refusal(answer, 503, "unavailable")
         kept[1].sendall(WHOLE)
         assert kept[1].recv(65536).startswith(b"HTTP/1.1 201 ")
         kept[2].close()
@@ -282,10 +273,8 @@ def has_room_again(address: str, seconds: float = 60.0) -> bool:
 def test_a_client_that_never_reads_is_closed(tmp_path: Path) -> None:
     with served(tmp_path, read_timeout=5.0, max_connections=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
-            new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
-        with connection(address) as silent:
-            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
+            new_bandit(client, "big", arms=BIG)
+        with never_reading(address):
             assert httpx.get(f"{address}/health", timeout=60).status_code == 503  # it has the only place
             assert has_room_again(address)  # its answers are 14 megabytes, which nobody keeps for ever
 
@@ -296,10 +285,8 @@ def test_a_refused_client_that_never_reads_is_closed_although_many_linger(
     monkeypatch.setattr(connections, "MOST_LINGERING", 0)
     with served(tmp_path, read_timeout=1.0, max_connections=1) as address:
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
-            new_bandit(client, "big", arms=[f"{n:04d}" * 40 for n in range(2000)])
-        with connection(address) as silent:
-            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            silent.sendall(b"GET /v1/bandits/big HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40)
+            new_bandit(client, "big", arms=BIG)
+        with never_reading(address) as silent:
             time.sleep(2.0)  # more than the network holds
             silent.sendall(b"no HTTP\r\n\r\n")
             assert has_room_again(address)

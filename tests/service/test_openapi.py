@@ -1,6 +1,7 @@
 """The OpenAPI document has every route, and the service keeps to it, whatever requests are made from it."""
 
 import inspect
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -26,8 +27,13 @@ KEPT = [
     openapi_checks.content_type_conformance,
     openapi_checks.response_schema_conformance,
 ]
+EXAMPLES = os.environ.get("WAKEFUL_EXAMPLES")  # so many requests of each operation, others in each run: `make soak`
 SEEDED = settings(
-    max_examples=4, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None
+    max_examples=int(EXAMPLES or 4),
+    derandomize=EXAMPLES is None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
 )
 
 

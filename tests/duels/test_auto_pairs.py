@@ -96,6 +96,17 @@ def test_a_duel_that_can_hardly_gain_anything_is_rare_where_it_is_dear() -> None
     assert dear < cheap / 5
 
 
+def test_a_doubtful_first_arm_meets_the_one_that_teaches_most_for_its_cost() -> None:
+    arena = wk.DuelingBandit(arms=3, seed=1)
+    for winner, loser, n in ((0, 1, 104), (1, 0, 96), (2, 1, 30), (1, 2, 20), (0, 2, 30), (2, 0, 2)):
+        for _ in range(n):
+            arena.record(winner, loser, winner=winner)
+    first = arena.propose(None, [0.5] * 4).laws[0]
+    after = arena.propose(None, [0.5, first[0] + first[1] / 2.0, 0.5, 0.5])  # arm 1 is likely to lose to 0 and to 2
+    assert after.arms[0] == 1
+    assert after.laws[1, 2] > 1.5 * after.laws[1, 0]  # a duel with 2 costs more, but 0 is ahead of 1 by next to nothing
+
+
 @pytest.mark.parametrize(("world", "expected"), WORLDS, ids=lambda value: repr(value)[:20])
 def test_the_right_hypothesis_is_believed(world: DuelWorld, expected: str) -> None:
     for seed in range(3):

@@ -131,6 +131,7 @@ class AutoPairs(Counting):
         if alone(A, S, [j]):
             counted = self.alone_or_tested(A, S, j)
             evidence = {k: e if k == j else max(e + self.dear(A, k, j), counted[k]) for k, e in evidence.items()}
+            evidence = counted if self.tested(A, S, j) else evidence
         return softmin(evidence, sharpness(A, S, [j], SHARP))
 
     def first(self, A: Pairs, S: list[int]) -> Law:
@@ -164,9 +165,8 @@ class AutoPairs(Counting):
             return softmin({k: self.no_better(k, best(c, S), c) for k in S}, FREE_SHARP)
         if alone(A, S, chosen):
             least = min(self.exposure(A, i) for i in S)
-            rivals = {i: [k for k in range(len(A)) if A[k][i]] for i in S}
             late = max(LIKELIER - min(self.no_winner(A, i) for i in S), 0.0)
-            exposed = {i: late + sum(self.surpassed(k, i, 0.5 + least) for k in rivals[i]) for i in S}
+            exposed = {i: late + self.exceeded(A, i, 0.5 + least) for i in S}
             return softmin({i: min(exposed[i], self.no_winner(A, i)) for i in S}, 1.0)
         reply = {j: best(j, [i for i in range(len(A)) if A[i][j]]) for j in S}
         evidence = {i: self.no_better(i, reply[reply[i]], reply[i]) for i in S}
@@ -188,6 +188,32 @@ class AutoPairs(Counting):
         """The evidence that i does not beat all others."""
         return sum(self.surpassed(k, i, 0.5) for k in range(len(A)) if A[k][i])
 
+    def exceeded(self, A: Pairs, i: int, bar: float) -> float:
+        return sum(self.surpassed(k, i, bar) for k in range(len(A)) if A[k][i])
+
+    def teaches(self, A: Pairs, i: int, k: int) -> float:
+        """How much a duel with k teaches about i, for its cost: a logarithm."""
+        n = self.n(i, k)
+        share = self.w[k][i] / n if n > 0 else 0.5
+        g = max(share - 0.5, 0.0) + 1.0 / (2.0 * math.sqrt(n + 1.0))
+        against = n * kl(share, 0.5) if share < 0.5 - 1e-12 else 0.0
+        cost = (self.exposure(A, i) + self.exposure(A, k)) / 2.0
+        return math.log(g**2 / max(cost, 1e-12)) - against
+
+    def tests(self, A: Pairs, i: int) -> dict[int, float]:
+        """What each possible duel of i teaches about it."""
+        return {k: self.teaches(A, i, k) for k in range(len(A)) if A[i][k] and k != i}
+
+    def least_exposed(self, A: Pairs, S: list[int], j: int) -> float:
+        """What speaks against j if no arm beats all others."""
+        other = min([math.inf, *(self.no_winner(A, m) for m in S if m != j)])
+        return max(LIKELIER - other, 0.0) + self.exceeded(A, j, 0.5 + min(self.exposure(A, i) for i in {*S, j}))
+
+    def tested(self, A: Pairs, S: list[int], j: int) -> bool:
+        """Whether j, if it is first, is to be tested."""
+        other = min([math.inf, *(self.no_winner(A, m) for m in S if m != j)])
+        return other + TIE < self.no_winner(A, j) < self.least_exposed(A, S, j)
+
     def dear(self, A: Pairs, k: int, j: int) -> float:
         """What a duel of k and j costs, against what it can gain."""
         ratio = math.sqrt(self.n(k, j)) * (self.exposure(A, k, j) - self.exposure(A, j))
@@ -195,6 +221,9 @@ class AutoPairs(Counting):
 
     def alone_or_tested(self, A: Pairs, S: list[int], j: int) -> Law:
         """Evidence against j meeting itself, and against each other arm that might beat it by too much."""
+        if self.tested(A, S, j):
+            most = max(self.tests(A, j).values())
+            return {k: math.inf if k == j else most - self.teaches(A, j, k) for k in S}
         evidence = dict.fromkeys(S, 0.0)
         own, other = self.no_winner(A, j), min([math.inf, *(self.no_winner(A, m) for m in S if m != j)])
         late = min(max(LIKELIER - min(own, other), 0.0), max(other - own, 0.0))
@@ -203,7 +232,9 @@ class AutoPairs(Counting):
                 bar = 0.5 + min([self.exposure(A, k, j), *(self.exposure(A, m) for m in S if m not in (j, k))])
                 n = self.n(k, j)
                 against = n * kl(self.w[k][j] / n, bar) if n > 0 and self.w[k][j] / n < bar - 1e-12 else 0.0
-                evidence[k] = min(against + late, self.no_winner(A, k)) + self.dear(A, k, j)
+                winner = self.no_winner(A, k)
+                winner += max(self.tests(A, k).values()) - self.teaches(A, k, j) if winner > 0.0 else 0.0
+                evidence[k] = min(against + late, winner) + self.dear(A, k, j)
                 evidence[j] += self.surpassed(k, j, bar)
         return evidence
 

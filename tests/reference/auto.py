@@ -14,6 +14,7 @@ class Auto:
     def __init__(self, K: int, max_sets: int = 256, guard: float = 0.0) -> None:
         self.K, self.max_sets, self.a = K, max_sets, guard
         self.seen: list[tuple[tuple[int, ...], int, float]] = []
+        self.born: list[float] = []  # when, in half rewards
         self.sets: list[tuple[int, ...]] = []
         self.evidence = {(k, r): self.doubt(k, r) for k in KAPPAS for r in RHOS}
         self.level = dict.fromkeys(self.evidence, 0.0)
@@ -22,7 +23,8 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return (0.0 if kappa == math.inf else -1.8) + (0.0 if rho == 1.0 else -2.0)
+        memory = 0.0 if rho == 1.0 else 2.0 if rho == min(RHOS) else 1.0
+        return -memory - (0.0 if kappa == math.inf else 2.0 if rho == 1.0 else 4.0)
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -30,13 +32,14 @@ class Auto:
 
     def forgetful(self, kappa: float, rho: float, S: tuple[int, ...], k: int) -> tuple[float, float]:
         here = elsewhere = lost_here = lost_elsewhere = 0.0
-        for age, (then, arm, loss) in enumerate(reversed(self.seen)):
+        for (then, arm, loss), born in zip(self.seen, self.born, strict=True):
+            left = rho ** (self.born[-1] - born)
             if arm == k and then == S:
-                here += rho**age
-                lost_here += rho**age * loss
+                here += left
+                lost_here += left * loss
             elif arm == k:
-                elsewhere += rho**age
-                lost_elsewhere += rho**age * loss
+                elsewhere += left
+                lost_elsewhere += left * loss
         if kappa == math.inf or S not in (*self.sets, *([S] if len(self.sets) < self.max_sets else [])):
             return here + elsewhere, lost_here + lost_elsewhere
         share = kappa / (kappa + elsewhere) if elsewhere > 0.0 else 0.0
@@ -46,7 +49,8 @@ class Auto:
         n, lost = self.forgetful(kappa, rho, S, k)
         if rho < 1.0:
             whole, lost_ever = self.forgetful(kappa, 1.0, S, k)
-            n, lost = n + 8.0 / (8.0 + whole) * whole, lost + 8.0 / (8.0 + whole) * lost_ever
+            most = 8.0 * self.usual()[1]
+            n, lost = n + most / (most + whole) * whole, lost + most / (most + whole) * lost_ever
         return n, lost
 
     def reading(self, kappa: float, rho: float, S: tuple[int, ...]) -> Law:
@@ -55,28 +59,17 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        return self.by_bounds(n, m) if rho == min(RHOS) else self.by_evidence(n, m, rho)
-
-    def by_bounds(self, n: Law, m: Law) -> Law:
-        width = 0.8 * math.log(1.0 + sum(n.values()))
-        low = min(self.wilson(m[k], width / n[k]) for k in n)
-        w = {k: math.exp(-2.5 * (n[k] * (m[k] - low) ** 2 / (low * (1.0 - low)) - width)) for k in n}
+        low = min(self.wilson(m[k], self.width(n, k) / n[k]) for k in n)
+        beyond = {k: n[k] * (m[k] - low) ** 2 / (low * (1.0 - low)) - self.width(n, k) for k in n}
+        w = {k: math.exp(-5.0 * (beyond[k] - min(beyond.values()))) for k in n}
         return {k: w[k] / sum(w.values()) for k in n}
+
+    def width(self, n: Law, k: int) -> float:
+        return 1.4 * math.log(1.0 + sum(n.values()) / n[k])
 
     def wilson(self, m: float, h: float) -> float:
         """The lower root b of (m - b)^2 = h b (1 - b)."""
         return (m + h / 2.0 - math.sqrt(h * m * (1.0 - m) + h**2 / 4.0)) / (1.0 + h)
-
-    def by_evidence(self, n: Law, m: Law, rho: float) -> Law:
-        best = min(m.values())
-        greed = 4.0 if rho == 1.0 else 8.0
-        w = {}
-        for k in n:
-            x = n[k] * (m[k] * math.log(m[k] / best) + (1.0 - m[k]) * math.log((1.0 - m[k]) / (1.0 - best)))
-            overdue = max(n.values()) / min(len(n) * n[k], n[k] + 100.0) * math.exp(-x)
-            z = math.sqrt(2.0 * max(x, 0.0))
-            w[k] = math.exp(-x - math.log(1.0 + greed * (len(n) + 2.0) * min(z, 2.0)) / (1.0 + overdue))
-        return {k: w[k] / sum(w.values()) for k in n}
 
     def law(self, S: list[int]) -> Law:
         if len(S) == 1:
@@ -103,6 +96,7 @@ class Auto:
         if tuple(S) not in self.sets and len(self.sets) < self.max_sets:
             self.sets.append(tuple(S))
         self.seen.append((tuple(S), k, loss))
+        self.born.append((self.born[-1] if self.born else 0.0) + 1.0 / self.usual()[1])
 
     def weigh(self, S: tuple[int, ...], k: int, loss: float) -> None:
         mean, strength = self.usual()

@@ -11,20 +11,16 @@ from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import LOWEST, exponentiate, log, take_logs
+from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, SHORTEST_MEMORY, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-GREED = 4.0  # how much less an arm is played with each standard deviation, for every awake arm and two more
-GREED_FORGETTING = 8.0  # the same for a reading that forgets: what it explores today it will not know tomorrow
-BEND = 2.0  # standard deviations beyond which more do not make an arm rarer still
-LONGEST_WAIT = 100.0  # observations by which the time until an arm is overdue grows at most beyond that of IMED
-BOUND_WIDTH = 0.8  # of the bounds by which the shortest memory plays: as in `SleepingUCB(0.2)` for means near 1/2
-BOUND_STEEPNESS = 2.5  # how much less an arm is played there the farther its mean is from the lowest bound
+BOUND_WIDTH = 1.4  # of the bounds by which readings play, beside log(1 + N / n)
+BOUND_STEEPNESS = 5.0  # how much less an arm is played the farther its mean is from the lowest bound
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -53,7 +49,7 @@ class Belief(NamedTuple):
 
     text: str
     pooling: dict[float, float]  # kappa, how much other awake sets tell about this one: its share
-    memory: dict[float, float]  # how many of the last decisions count: its share
+    memory: dict[float, float]  # about how many of the last decisions count, infinite if most of all: its share
 
     def __str__(self) -> str:
         """Return the sentence."""
@@ -65,9 +61,8 @@ class Auto(Policy):
     """The policy to start with: it finds out whether losses depend on what is awake, and whether the world moves.
 
     Losses are counted by arm and by awake set, with four lengths of memory. Twenty ways to read these records (five
-    degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. A
-    reading plays arm k with probability proportional to `exp(-x - y)`, where x is n(k) times the relative entropy of
-    the mean loss of k to that of the best awake arm, and y makes the policy greedier as long as k is not overdue;
+    degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. Each
+    of them has a lower confidence bound of the loss of every awake arm, and mostly plays the arm with the lowest one;
     `docs/auto.md` has all of it.
 
     With `guard`, external regret is bounded against any losses and awake sets: every awake arm is also tried with
@@ -86,7 +81,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (60 %); all decisions count (60 %).
+    Losses do not depend on what is available (79 %); all decisions count (100 %).
     """
 
     max_sets: int = 256
@@ -123,8 +118,10 @@ class Auto(Policy):
         shares = np.exp(state.evidence - state.evidence.max())
         shares /= shares.sum()
         pooling = dict(zip(KAPPAS.tolist(), shares.sum(axis=1).tolist(), strict=True))
-        lengths = [math.inf if rho == 1.0 else float(round(1.0 / (1.0 - rho))) for rho in RHOS.tolist()]
-        memory = dict(zip(lengths, shares.sum(axis=0).tolist(), strict=True))
+        memory: dict[float, float] = {}
+        for counted, share in zip(state.counts.sum(axis=1) / state.scale, shares.sum(axis=0).tolist(), strict=True):
+            length = math.inf if counted >= state.totals[0] / 2.0 else float(f"{counted:.2g}")
+            memory[length] = memory.get(length, 0.0) + share
         text = f"{_pooling_text(pooling)}; {_memory_text(memory)}."
         if self.guard > 0.0 and state.switched[0] > 0:
             text += " An arm would have been better by more than chance: SB-EXP3 plays since then."
@@ -189,12 +186,10 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     """
     size = awake.size
     weights = np.empty(RHOS.size * KAPPAS.size)
-    remembering, forgetting, shortest = _weigh(state.evidence, weights)
-    by_odds = remembering + forgetting
-    n, mean = np.empty((by_odds + shortest) * size), np.empty((by_odds + shortest) * size)
+    readings = _weigh(state.evidence, weights)
+    n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
-    _odds(size, remembering, n[: by_odds * size], mean[: by_odds * size])
-    _bounds(size, n[by_odds * size :], mean[by_odds * size :])
+    _bounds(size, n, mean)
     start, total = 0, 0.0
     for weight in weights:
         if weight > 0.0:
@@ -206,8 +201,8 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
 
 
 @kernel
-def _weigh(evidence: Floats, weights: Floats) -> tuple[int, int, int]:
-    """Write what each reading counts in the mixture; return how many count all, some or the fewest decisions."""
+def _weigh(evidence: Floats, weights: Floats) -> int:
+    """Write what each reading counts in the mixture; return how many have a weight."""
     top = -np.inf
     for r in range(RHOS.size):
         for a in range(KAPPAS.size):
@@ -216,70 +211,41 @@ def _weigh(evidence: Floats, weights: Floats) -> tuple[int, int, int]:
     for m in range(weights.size):
         weights[m] -= EVIDENCE_FACTOR * top
     exponentiate(weights)
-    remembering, forgetting, shortest = 0, 0, 0
+    readings = 0
     for m in range(weights.size):
         if weights[m] < LEAST_WEIGHT:
             weights[m] = 0.0
-        elif m < KAPPAS.size:
-            remembering += 1
-        elif m < SHORTEST_MEMORY * KAPPAS.size:
-            forgetting += 1
         else:
-            shortest += 1
-    return remembering, forgetting, shortest
-
-
-@kernel
-def _odds(size: int, remembering: int, n: Floats, mean: Floats) -> None:
-    """Turn `n` into what readings play, up to a factor: Maillard sampling with relative entropies, greedier.
-
-    `n` and `mean` hold the `size` awake arms of one reading after the other. The first readings, as many as
-    `remembering`, count all decisions.
-    """
-    x, overdue, extra = np.empty(n.size), np.empty(n.size), np.empty(n.size)
-    for start in range(0, n.size, size):
-        best = 1.0
-        for i in range(start, start + size):
-            best = min(best, mean[i])
-        for i in range(start, start + size):
-            x[i], overdue[i] = mean[i] / best, (1.0 - mean[i]) / (1.0 - best)
-    take_logs(x)
-    take_logs(overdue)
-    for i in range(n.size):
-        x[i] = max(n[i] * (mean[i] * x[i] + (1.0 - mean[i]) * overdue[i]), 0.0)
-        overdue[i] = max(-x[i], LOWEST)
-    exponentiate(overdue)
-    for start in range(0, n.size, size):
-        greed, most = (GREED if start < remembering * size else GREED_FORGETTING) * (size + 2.0), 0.0
-        for i in range(start, start + size):
-            most = max(most, n[i])
-        for i in range(start, start + size):
-            overdue[i] *= most / min(size * n[i], n[i] + LONGEST_WAIT)
-            extra[i] = 1.0 + greed * min(math.sqrt(2.0 * x[i]), BEND)  # the root: standard deviations
-    take_logs(extra)
-    for i in range(n.size):
-        n[i] = max(-x[i] - extra[i] / (1.0 + overdue[i]), LOWEST)
-    exponentiate(n)
+            readings += 1
+    return readings
 
 
 @kernel
 def _bounds(size: int, n: Floats, mean: Floats) -> None:
-    """Turn `n`, laid out as in `_odds`, into what the shortest memory plays, up to a factor: mostly the lowest bound.
+    """Turn `n` into what readings play, up to a factor: mostly the arm with the lowest bound.
 
-    The bound b of an arm of mean m is that of Wilson (1927), where `n (m - b)^2 = w b (1 - b)`.
+    `n` and `mean` hold the `size` awake arms of one reading after the other. The bound b of an arm of mean m is that of
+    Wilson (1927), where `n (m - b)^2 = w b (1 - b)`. Of N observations of all awake arms the arm has n, and
+    `w = BOUND_WIDTH log(1 + N / n)`: the fewer it has, the wider is its bound.
     """
+    width = np.empty(n.size)
     for start in range(0, n.size, size):
-        total, lowest, least = 1.0, 1.0, np.inf
+        total = 0.0
         for i in range(start, start + size):
             total += n[i]
-        width = BOUND_WIDTH * log(total)
         for i in range(start, start + size):
-            share = width / n[i]
+            width[i] = 1.0 + total / n[i]
+    take_logs(width)
+    for start in range(0, n.size, size):
+        lowest, least = 1.0, np.inf
+        for i in range(start, start + size):
+            width[i] *= BOUND_WIDTH
+            share = width[i] / n[i]
             root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
             lowest = min(lowest, mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
         for i in range(start, start + size):
-            n[i] *= (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest))
-            least = min(least, n[i])  # the width, but for rounding
+            n[i] = n[i] * (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest)) - width[i]
+            least = min(least, n[i])  # that of the lowest bound: zero, but for rounding
         for i in range(start, start + size):
             n[i] = max(-BOUND_STEEPNESS * (n[i] - least), LOWEST)
     exponentiate(n)

@@ -1,9 +1,10 @@
 """Records of losses by arm and by awake set, several ways to read them, and the evidence for each way.
 
 A *reading* is (kappa, rho). rho says how fast the past is forgotten: every feedback multiplies what was counted before
-it by rho. kappa says how much the record of an arm in other awake sets tells about this one: its n observations there
-count as `kappa n / (kappa + n)`; infinite kappa pools all sets, kappa = 0 keeps each set apart. Every reading predicts
-each loss before it is counted; its evidence is the sum of the logarithmic scores of its predictions.
+it by rho; where rewards are rare, as many feedbacks as hold half a reward do so together. kappa says how much the
+record of an arm in other awake sets tells about this one: its n observations there count as `kappa n / (kappa + n)`;
+infinite kappa pools all sets, kappa = 0 keeps each set apart. Every reading predicts each loss before it is counted;
+its evidence is the sum of the logarithmic scores of its predictions.
 """
 
 from typing import NamedTuple
@@ -14,19 +15,20 @@ from wakeful.limits import claim
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import count, find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exponentiate, take_logs
+from wakeful.numerics.exponentials import exponentiate, power, take_logs
 from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 
 KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
-SHORTEST_MEMORY = len(RHOS) - 1  # the index of the shortest memory
-DOUBT_SETS = 1.8  # nats that a reading which keeps sets apart has against it before the first loss
-DOUBT_MEMORY = 2.0  # nats that a reading which forgets has against it
+DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
+DOUBT_MEMORY = 1.0  # nats that a reading which forgets has against it
+DOUBT_BOTH = 2.0  # nats more against one that does both
+DOUBT_SHORTEST = 1.0  # nats more against one with the shortest memory
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 LOWEST_EVIDENCE = -20.0  # in files: older versions doubted readings that forget by 6 nats
 REACH = 16  # rows of the table of sets that are looked at for a set
-ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in observations
+ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in half rewards
 LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
 LEVEL_MEMORY = 0.99  # how the common level returns to zero
 CERTAIN = 1e-4  # no prediction is closer to 0 or 1
@@ -64,12 +66,17 @@ RANGES: Ranges = {
 }
 
 
-def doubts() -> Floats:
+def first_evidence() -> Floats:
     """Return the evidence of every reading before the first loss."""
     start = np.zeros((KAPPAS.size, RHOS.size))
     start[:POOLED] -= DOUBT_SETS
     start[:, 1:] -= DOUBT_MEMORY
+    start[:POOLED, 1:] -= DOUBT_BOTH
+    start[:, -1] -= DOUBT_SHORTEST
     return start
+
+
+FIRST_EVIDENCE = first_evidence()
 
 
 def no_records(n_arms: int, max_sets: int) -> Records:
@@ -85,7 +92,7 @@ def no_records(n_arms: int, max_sets: int) -> Records:
         losses=np.zeros((RHOS.size, n_arms)),
         scale=np.ones(RHOS.size),
         totals=np.zeros(2),
-        evidence=doubts(),
+        evidence=FIRST_EVIDENCE.copy(),
         level=np.zeros((KAPPAS.size, RHOS.size)),
     )
 
@@ -114,11 +121,11 @@ def shrunk(kappa: float, n: float, lost: float, pooled_n: float, pooled_lost: fl
 
 
 @kernel
-def anchored(n: float, lost: float, all_n: float, all_lost: float) -> tuple[float, float]:
-    """Return a record that forgets together with as many observations of the whole record as `ANCHOR` says."""
+def anchored(most: float, n: float, lost: float, all_n: float, all_lost: float) -> tuple[float, float]:
+    """Return a record that forgets together with the whole record, which counts as `most` observations at most."""
     if all_n <= NOBODY:
         return n, lost
-    share = ANCHOR / (ANCHOR + all_n)
+    share = most / (most + all_n)
     return n + share * all_n, lost + share * all_lost
 
 
@@ -151,7 +158,7 @@ def read_set(state: Records, weights: Floats, row: int, awake: Ints, n: Floats, 
                     is_gathered = True
                 _read(KAPPAS[a], record, n, mean, start)
                 if r > 0:
-                    _anchor(KAPPAS[a], whole, n, mean, start)
+                    _anchor(ANCHOR * strength, KAPPAS[a], whole, n, mean, start)
                 start += awake.size
     for i in range(start):
         mean[i] = mean_of(n[i], mean[i], usual_mean, strength)
@@ -178,12 +185,12 @@ def _read(kappa: float, record: Floats, n: Floats, lost: Floats, start: int) -> 
 
 
 @kernel
-def _anchor(kappa: float, whole: Floats, n: Floats, lost: Floats, start: int) -> None:
+def _anchor(most: float, kappa: float, whole: Floats, n: Floats, lost: Floats, start: int) -> None:
     """Add some of the whole record to every count, as readings that forget do."""
     for i in range(whole.shape[1]):
         m = start + i
         ever, ever_lost = shrunk(kappa, whole[0, i], whole[1, i], whole[2, i], whole[3, i])
-        n[m], lost[m] = anchored(n[m], lost[m], ever, ever_lost)
+        n[m], lost[m] = anchored(most, n[m], lost[m], ever, ever_lost)
 
 
 @kernel
@@ -210,8 +217,7 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
             best = max(best, evidence[a, r])
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
-            doubt = (DOUBT_SETS if a < POOLED else 0.0) + (DOUBT_MEMORY if r > 0 else 0.0)
-            evidence[a, r] = max(evidence[a, r] - best, -doubt - LEAST_EVIDENCE)
+            evidence[a, r] = max(evidence[a, r] - best, FIRST_EVIDENCE[a, r] - LEAST_EVIDENCE)
 
 
 @kernel
@@ -237,8 +243,9 @@ def add_loss(state: Records, awake: Ints, arm: int, loss: float) -> None:
         count(state.sets, state.set_counts, row, awake)
     state.totals[0] += 1.0
     state.totals[1] += loss
+    strength = usual(state.totals[0], state.totals[1])[1]
     for r in range(RHOS.size):
-        state.scale[r] /= RHOS[r]
+        state.scale[r] *= power(RHOS[r], -1.0 / strength)
         step = state.scale[r]
         state.counts[r, arm] += step
         state.losses[r, arm] += step * loss

@@ -3,7 +3,7 @@
     python benchmarks/one_policy.py [--runs 60] [--rounds 200000] [--only Stochastic,clicks] [--seed 0] [--quick]
     python benchmarks/one_policy.py --stuck --runs 200   the worst of long runs where losses depend on the set
     python benchmarks/one_policy.py --delays     feedback that comes 0, 10, 100 and 1,000 decisions late
-    python benchmarks/one_policy.py --guards     what a guard costs, and what it saves in `LateBloomer`
+    python benchmarks/one_policy.py --guards     what a guard costs, and what it saves in `LateBloomer` and `Ambush`
 
 Policy regret, the same runs for every policy. Where the best regret is negative, the first two columns hold the
 distance to it as a share of its distance to uniform play. A row is marked where the mean exceeds 1.1 times, or the
@@ -165,7 +165,7 @@ def print_stuck(runs: int, seed: int, starts: tuple[str, ...]) -> None:
 
 
 def print_guards(runs: int, seed: int, starts: tuple[str, ...]) -> None:
-    """Print what a guard costs in the first ten worlds, and external regret in `LateBloomer`."""
+    """Print what a guard costs in the first ten worlds, and external regret against two adversaries."""
     print(f"| world | {' | '.join(GUARDED)} |\n|---|{'---|' * len(GUARDED)}")
     for name in list(WORLDS)[:10]:
         if name.startswith(starts):
@@ -176,11 +176,14 @@ def print_guards(runs: int, seed: int, starts: tuple[str, ...]) -> None:
     for label, policy in late.items():
         found = finals(policy, worlds.LateBloomer(), 20_000, runs, seed, "external")
         print(f"LateBloomer, 20,000 rounds, external regret, {label}: {found.mean():.0f}", flush=True)
-    for label, policy in GUARDED.items():
-        for change in (2_000, 8_000):
-            found = finals(policy, worlds.LateBloomer(change, coin=True), 10 * change, 100, seed, "external")
-            tail, worst = np.quantile(found, 0.9), found.max()
-            print(f"with a coin, change {change:,}: {label}: {found.mean():.0f} / {tail:.0f} / {worst:.0f}", flush=True)
+    ambushed: dict[str, wk.Policy] = {**late, "SleepingUCB(0.5)": wk.SleepingUCB(0.5)}
+    print("\n| `Ambush`, external regret | " + " | ".join(ambushed) + f" |\n|---|{'---|' * len(ambushed)}")
+    for change in (2_000, 8_000):
+        cells = []
+        for policy in ambushed.values():
+            found = finals(policy, worlds.Ambush(change=change), 10 * change, runs, seed, "external")
+            cells.append(f"{found.mean():.0f} / {found.max():.0f}")
+        print(f"| {10 * change:,} rounds, mean / worst run | {' | '.join(cells)} |", flush=True)
 
 
 def delayed(policy: wk.Policy, world: Any, rounds: int, delay: int, seed: list[int]) -> tuple[float, float]:

@@ -25,6 +25,7 @@ WORLDS = (
     worlds.RandomGame(),
     worlds.SwitchingBest(),
     worlds.LateBloomer(change=60),
+    worlds.Ambush(change=60),
     worlds.Drifting(),
     worlds.Cycling(),
     worlds.MarkovSleep(),

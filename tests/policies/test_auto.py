@@ -172,6 +172,16 @@ def test_the_guard_switches_to_sb_exp3_where_an_arm_would_have_been_better() -> 
     assert bandit.probabilities()[1] > 0.9
 
 
+def test_only_the_guard_gets_out_of_an_ambush() -> None:
+    block = next(worlds.Ambush(n_arms=3, change=500, rate=1.0).blocks(np.random.default_rng(3), 10_000))
+    late = {}
+    for guard in (0.0, 0.5):
+        arms = wk.play(wk.Auto(guard=guard), block.awake, block.losses, np.random.default_rng(4))
+        late[guard] = (arms[-1000:] == 2).mean()
+    assert late[0.0] < 0.01
+    assert late[0.5] > 0.9
+
+
 def test_without_a_guard_nothing_is_explored_and_nothing_promised() -> None:
     assert wk.Auto().guarantee(1000, 3, 3000) is None
     promise = wk.Auto(guard=0.25).guarantee(1000, 3, 3000)

@@ -5,6 +5,7 @@ import pytest
 
 from reference import worlds as reference
 from wakeful.worlds import (
+    Ambush,
     Block,
     Drifting,
     Spiteful,
@@ -23,6 +24,21 @@ def test_best_arm_switches_after_each_period() -> None:
     assert sorted(set(np.unique(block.expected).tolist())) == [0.25, 0.75]
     assert_means(block)
     assert_frequencies(sets_of(block.awake), reference.awake_law([0.5] * 3))
+
+
+def test_the_ambusher_is_awake_alone_and_bad_until_it_is_awake_beside_others_and_good() -> None:
+    block = drawn(Ambush(n_arms=4, change=3000, rate=0.5), 6000, size=70)
+    early, late = block.awake[:3000], block.awake[3000:]
+    alone = early[:, -1]
+    assert not early[alone, :-1].any()
+    assert abs(alone.mean() - 0.5) < 5 * 0.5 / 3000**0.5
+    assert late[:, -1].all()
+    assert (block.losses[:3000, -1] == 1.0).all()
+    assert (block.losses[3000:, -1] == 0.0).all()
+    assert_frequencies(sets_of(early[~alone, :-1]), reference.awake_law([0.5] * 3))
+    assert_frequencies(sets_of(late[:, :-1]), reference.awake_law([0.5] * 3))
+    assert block.expected is not None
+    assert (block.expected[:, :-1] == 0.5).all()
 
 
 def test_means_drift_in_small_steps_and_stay_inside() -> None:

@@ -12,6 +12,7 @@ import wakeful.worlds
 from wakeful.policies.spec import subclasses
 from wakeful.worlds import (
     AdaptiveWorld,
+    Ambush,
     BestResponse,
     Cycling,
     Dependent,
@@ -48,6 +49,8 @@ WORLDS: tuple[World | AdaptiveWorld, ...] = (
     LateBloomer(),
     LateBloomer(change=0),
     LateBloomer(coin=True),
+    Ambush(),
+    Ambush(n_arms=2, change=0, rate=0.01),
     Drifting(),
     Drifting(n_arms=1, step=1.0, rate=1.0),
     Cycling(),
@@ -100,6 +103,8 @@ def test_every_world_is_on_the_list() -> None:
         (lambda: SwitchingBest(gap=1.1), "gap must be between 0 and 1"),
         (lambda: LateBloomer(-1), "change must be a whole number from 0"),
         (lambda: LateBloomer(coin=1), "coin must be True or False, got 1"),  # type: ignore[arg-type]
+        (lambda: Ambush(1), "n_arms must be a whole number from 2"),
+        (lambda: Ambush(change=1.5), "change must be a whole number from 0"),  # type: ignore[arg-type]
         (lambda: SwitchingBest(rate=0.0), "rate must be above 0 and at most 1"),
         (lambda: Drifting(step=-0.1), "step must be between 0 and 1"),
         (lambda: Cycling(2, 3), "n_awake must be at most n_arms, 2, got 3"),

@@ -1,6 +1,6 @@
 """Worlds, which say which arms are awake and what they lose: the paper's, adversaries, games, logs, duels."""
 
-from wakeful.worlds.adversaries import Drifting, LateBloomer, Spiteful, SwitchingBest
+from wakeful.worlds.adversaries import Ambush, Drifting, LateBloomer, Spiteful, SwitchingBest
 from wakeful.worlds.availability import Cycling, LossDependentSleep, MarkovSleep
 from wakeful.worlds.checks import check_world
 from wakeful.worlds.counterexamples import ExternalNotOrdering, OrderingNotExternal
@@ -19,6 +19,7 @@ __all__ = [
     "AdaptiveDuelWorld",
     "AdaptiveRun",
     "AdaptiveWorld",
+    "Ambush",
     "BestResponse",
     "Block",
     "BradleyTerry",

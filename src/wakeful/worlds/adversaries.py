@@ -106,6 +106,59 @@ class LateBloomer(World):
 
 
 @dataclass(frozen=True)
+class Ambush(World):
+    """The last arm is awake alone and always loses, for so long that no memory of it is left but a bad one.
+
+    Until round `change` the last arm is awake in half of the rounds, alone, and loses 1; in the other rounds the other
+    arms are awake independently of each other, at least one, and lose 0 or 1 with probability 1/2. From round `change`
+    on the last arm is awake beside them and loses 0. A policy that believes what it has seen never tries it: its
+    external regret grows by 1/2 a round.
+
+    Parameters:
+        n_arms: K, at least 2
+        change: how many rounds the last arm loses 1
+        rate: the probability of the other arms being awake
+
+    >>> block = next(Ambush(n_arms=2, change=4, rate=1.0).blocks(np.random.default_rng(1), 6))
+    >>> block.awake.astype(int)
+    array([[1, 0],
+           [1, 0],
+           [0, 1],
+           [1, 0],
+           [1, 1],
+           [1, 1]])
+    """
+
+    n_arms: int = 6
+    change: int = 2000
+    rate: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Check all three."""
+        set_frozen(self, n_arms=whole("n_arms", self.n_arms, "a whole number from 2", 2))
+        set_frozen(self, change=whole("change", self.change, "a whole number from 0", 0))
+        _set_rate(self, self.rate)
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the rounds."""
+        checked_run(rng, size)
+        return self._draw(rng, size)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        others = Sleepers(rng, np.full(self.n_arms - 1, self.rate), size)
+        start = 0
+        while True:
+            early = np.arange(start, start + size) < self.change
+            alone = early & (rng.random(size) < 0.5)
+            means = np.full((size, self.n_arms), 0.5)
+            means[:, -1] = early
+            awake = np.column_stack([others.awake() & ~alone[:, np.newaxis], alone | ~early])
+            losses = np.column_stack([others.losses(means[:, :-1]), early])
+            yield Block(awake, losses, means)
+            start += size
+
+
+@dataclass(frozen=True)
 class Drifting(World):
     """Mean losses walk at random: normal steps, reflected at 0 and 1; they start from U(0, 1).
 

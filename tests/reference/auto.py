@@ -23,8 +23,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        memory = 0.0 if rho == 1.0 else 2.0 if rho == min(RHOS) else 1.0
-        return -memory - (0.0 if kappa == math.inf else 2.0 if rho == 1.0 else 4.0)
+        return 0.0 if kappa == math.inf else -2.0 if rho == 1.0 else -4.0
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -59,17 +58,22 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        low = min(self.wilson(m[k], self.width(n, k) / n[k]) for k in n)
-        beyond = {k: n[k] * (m[k] - low) ** 2 / (low * (1.0 - low)) - self.width(n, k) for k in n}
-        w = {k: math.exp(-5.0 * (beyond[k] - min(beyond.values()))) for k in n}
-        return {k: w[k] / sum(w.values()) for k in n}
+        w = {k: 0.07 * math.log(500.0 + sum(n.values()) / strength) * math.log(1.0 + sum(n.values()) / n[k]) for k in n}
+        b = min(self.bound(m[k], w[k] / n[k]) for k in n)
+        beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}
+        odds = {k: math.exp(-10.0 * (beyond[k] - min(beyond.values()))) for k in n}
+        return {k: odds[k] / sum(odds.values()) for k in n}
 
-    def width(self, n: Law, k: int) -> float:
-        return 1.4 * math.log(1.0 + sum(n.values()) / n[k])
+    def kl(self, m: float, b: float) -> float:
+        return m * math.log(m / b) + (1.0 - m) * math.log((1.0 - m) / (1.0 - b))
 
-    def wilson(self, m: float, h: float) -> float:
-        """The lower root b of (m - b)^2 = h b (1 - b)."""
-        return (m + h / 2.0 - math.sqrt(h * m * (1.0 - m) + h**2 / 4.0)) / (1.0 + h)
+    def bound(self, m: float, most: float) -> float:
+        """The b below m with kl(m, b) = most, by bisection of its logarithm."""
+        low, high = math.log(m) - 100.0, math.log(m)
+        for _ in range(100):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self.kl(m, math.exp(middle)) > most else (low, middle)
+        return math.exp(low)
 
     def law(self, S: list[int]) -> Law:
         if len(S) == 1:

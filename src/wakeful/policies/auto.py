@@ -11,16 +11,15 @@ from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
+from wakeful.numerics.exponentials import exponentiate
+from wakeful.policies.bounds import by_arm, odds_by_bounds, sums
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set, usual
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-BOUND_WIDTH = 1.4  # of the bounds by which readings play, beside log(1 + N / n)
-BOUND_STEEPNESS = 5.0  # how much less an arm is played the farther its mean is from the lowest bound
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -81,7 +80,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (79 %); all decisions count (100 %).
+    Losses do not depend on what is available (86 %); all decisions count (100 %).
     """
 
     max_sets: int = 256
@@ -180,24 +179,24 @@ def _learn(parameters: Any, state: Any, awake: Ints, p: Floats, arm: int, memo: 
 
 @kernel
 def _mixture(state: Any, awake: Ints, p: Floats) -> None:
-    """Write into `p` what the readings play, each weighted by its evidence.
-
-    Each step is carried out for all readings and arms in one loop over flat arrays, which the compiler vectorises.
-    """
+    """Write into `p` what the readings play, each weighted by its evidence."""
     size = awake.size
     weights = np.empty(RHOS.size * KAPPAS.size)
     readings = _weigh(state.evidence, weights)
     n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
-    _bounds(size, n, mean)
-    start, total = 0, 0.0
+    strength = usual(state.totals[0], state.totals[1])[1]
+    odds = odds_by_bounds(readings, strength, by_arm(readings, n), by_arm(readings, mean))
+    shares, m, total = sums(readings, odds), 0, 0.0
     for weight in weights:
         if weight > 0.0:
-            _add(weight, awake, n, start, p)
+            shares[m] = weight / shares[m]
             total += weight
-            start += size
-    for k in awake:
-        p[k] /= total
+            m += 1
+    for i in range(size):
+        for m in range(readings):
+            p[awake[i]] += shares[m] * odds[i * readings + m]
+        p[awake[i]] /= total
 
 
 @kernel
@@ -218,44 +217,3 @@ def _weigh(evidence: Floats, weights: Floats) -> int:
         else:
             readings += 1
     return readings
-
-
-@kernel
-def _bounds(size: int, n: Floats, mean: Floats) -> None:
-    """Turn `n` into what readings play, up to a factor: mostly the arm with the lowest bound.
-
-    `n` and `mean` hold the `size` awake arms of one reading after the other. The bound b of an arm of mean m is that of
-    Wilson (1927), where `n (m - b)^2 = w b (1 - b)`. Of N observations of all awake arms the arm has n, and
-    `w = BOUND_WIDTH log(1 + N / n)`: the fewer it has, the wider is its bound.
-    """
-    width = np.empty(n.size)
-    for start in range(0, n.size, size):
-        total = 0.0
-        for i in range(start, start + size):
-            total += n[i]
-        for i in range(start, start + size):
-            width[i] = 1.0 + total / n[i]
-    take_logs(width)
-    for start in range(0, n.size, size):
-        lowest, least = 1.0, np.inf
-        for i in range(start, start + size):
-            width[i] *= BOUND_WIDTH
-            share = width[i] / n[i]
-            root = math.sqrt(share * mean[i] * (1.0 - mean[i]) + 0.25 * share * share)
-            lowest = min(lowest, mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
-        for i in range(start, start + size):
-            n[i] = n[i] * (mean[i] - lowest) * (mean[i] - lowest) / (lowest * (1.0 - lowest)) - width[i]
-            least = min(least, n[i])  # that of the lowest bound: zero, but for rounding
-        for i in range(start, start + size):
-            n[i] = max(-BOUND_STEEPNESS * (n[i] - least), LOWEST)
-    exponentiate(n)
-
-
-@kernel
-def _add(weight: float, awake: Ints, odds: Floats, start: int, p: Floats) -> None:
-    """Add `weight` times the probabilities that have the odds from `start` on to `p`."""
-    total = 0.0
-    for i in range(awake.size):
-        total += odds[start + i]
-    for i in range(awake.size):
-        p[awake[i]] += weight * odds[start + i] / total

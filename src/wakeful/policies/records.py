@@ -22,11 +22,8 @@ KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
 DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
-DOUBT_MEMORY = 1.0  # nats that a reading which forgets has against it
-DOUBT_BOTH = 2.0  # nats more against one that does both
-DOUBT_SHORTEST = 1.0  # nats more against one with the shortest memory
+DOUBT_BOTH = 2.0  # nats more against one that forgets, too
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
-LOWEST_EVIDENCE = -20.0  # in files: older versions doubted readings that forget by 6 nats
 REACH = 16  # rows of the table of sets that are looked at for a set
 ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in half rewards
 LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
@@ -61,7 +58,7 @@ RANGES: Ranges = {
     "losses": SCALED,
     "scale": Range(0.5, 2.0 * LARGEST_SCALE),
     "totals": Range(0.0, MOST),
-    "evidence": Range(LOWEST_EVIDENCE, 0.0),
+    "evidence": Range(-DOUBT_SETS - DOUBT_BOTH - LEAST_EVIDENCE, 0.0),
     "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),
 }
 
@@ -70,9 +67,7 @@ def first_evidence() -> Floats:
     """Return the evidence of every reading before the first loss."""
     start = np.zeros((KAPPAS.size, RHOS.size))
     start[:POOLED] -= DOUBT_SETS
-    start[:, 1:] -= DOUBT_MEMORY
     start[:POOLED, 1:] -= DOUBT_BOTH
-    start[:, -1] -= DOUBT_SHORTEST
     return start
 
 

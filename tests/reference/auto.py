@@ -58,7 +58,8 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        w = {k: 0.07 * math.log(500.0 + sum(n.values()) / strength) * math.log(1.0 + sum(n.values()) / n[k]) for k in n}
+        a = (3.0 + 0.5 * len(S)) * (1.0 if kappa == math.inf or self.K == 2 else 0.5)
+        w = {k: math.log(1.0 + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)
         beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}
         odds = {k: math.exp(-10.0 * (beyond[k] - min(beyond.values()))) for k in n}

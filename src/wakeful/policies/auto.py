@@ -16,10 +16,12 @@ from wakeful.policies.bounds import by_arm, odds_by_bounds, sums
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, RANGES, REACH, RHOS, add_loss, no_records, read_set, usual
+from wakeful.policies.records import KAPPAS, POOLED, RANGES, REACH, RHOS, add_loss, no_records, read_set
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
+NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of readings that pool are
+APART = 0.5  # half as much those of readings that keep sets apart, since every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -185,8 +187,7 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     readings = _weigh(state.evidence, weights)
     n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
-    strength = usual(state.totals[0], state.totals[1])[1]
-    odds = odds_by_bounds(readings, strength, by_arm(readings, n), by_arm(readings, mean))
+    odds = odds_by_bounds(_narrower(state, weights, readings, size), by_arm(readings, n), by_arm(readings, mean))
     shares, m, total = sums(readings, odds), 0, 0.0
     for weight in weights:
         if weight > 0.0:
@@ -197,6 +198,19 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
         for m in range(readings):
             p[awake[i]] += shares[m] * odds[i * readings + m]
         p[awake[i]] /= total
+
+
+@kernel
+def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
+    """Return by how much the bounds of each reading that has a weight are narrower than those of KL-UCB+."""
+    narrower, m = np.full(readings, NARROWER + NARROWER_BY_ARM * size), 0
+    several = state.counts.shape[1] > 2  # two arms have one set in which there is a choice
+    for r in range(weights.size):
+        if weights[r] > 0.0:
+            if several and r % KAPPAS.size != POOLED:
+                narrower[m] *= APART
+            m += 1
+    return narrower
 
 
 @kernel

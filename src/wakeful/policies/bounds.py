@@ -12,7 +12,6 @@ from wakeful.numerics.arrays import Floats
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 
-WIDTH, WIDTH_START = 0.07, 500.0  # of bounds
 STEEPNESS = 10.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
 MOST_STEPS, CLOSE_ENOUGH = 50, 1e-9  # of Newton's method, which takes about three; each squares the error
 LEAST_BOUND = 1e-300  # a normal number, so that it has a logarithm
@@ -40,32 +39,28 @@ def sums(readings: int, values: Floats) -> Floats:
 
 
 @kernel
-def odds_by_bounds(readings: int, strength: float, n: Floats, mean: Floats) -> Floats:
+def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
     """Return what readings play, up to a factor for each: mostly the arm with the lowest bound.
 
     The bound b of an arm of mean m, observed n times, is that of KL-UCB (Garivier, Cappé 2011): `n kl(m, b) = w`. With
-    N observations of all awake arms `w = WIDTH log(WIDTH_START + N / strength) log(1 + N / n)`: the smaller the share
-    of an arm, the wider is its bound.
+    N observations of all awake arms `w = log(1 + N / (a n))`: the smaller the share of an arm, the wider is its bound.
 
     Parameters:
-        strength: how many observations hold half a reward
+        narrower: a, for each reading
     """
-    totals, factor = sums(readings, n), np.empty(readings)
+    readings = narrower.size
+    totals = sums(readings, n)
     width, free, won = np.empty(n.size), np.empty(n.size), np.empty(n.size)
-    for m in range(readings):
-        factor[m] = WIDTH_START + totals[m] / strength
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
-            width[i], free[i], won[i] = 1.0 + totals[m] / n[i], mean[i], 1.0 - mean[i]
-    take_logs(factor)
+            width[i], free[i], won[i] = 1.0 + totals[m] / (narrower[m] * n[i]), mean[i], 1.0 - mean[i]
     take_logs(width)
     take_logs(free)
     take_logs(won)
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
-            width[i] *= WIDTH * factor[m]
             free[i] = n[i] * (mean[i] * free[i] + (1.0 - mean[i]) * won[i]) - width[i]
     losing, winning = _lowest_bounds(readings, n, mean, width, free)
     odds, least = np.empty(n.size), np.full(readings, np.inf)

@@ -58,7 +58,7 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        a = (3.0 + 0.5 * len(S)) * (1.0 if kappa == math.inf or self.K == 2 else 0.5)
+        a = (3.0 + 0.5 * len(S)) * (1.0 if kappa == math.inf or self.K == 2 else 0.6)
         w = {k: math.log(1.0 + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)
         beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}
@@ -83,8 +83,9 @@ class Auto:
             eta = math.sqrt(math.log(self.K) / 2.0 / (self.rivals + len(S) - 1))
             v = {k: math.exp(-eta * (self.L[k] - min(self.L[j] for j in S))) for k in S}
             return {k: v[k] / sum(v.values()) for k in S}
-        top = max(self.evidence.values())
-        weights = {h: math.exp(2.0 * (e - top)) for h, e in self.evidence.items()}
+        half_rewards = len(self.seen) / self.usual()[1]
+        nats = {h: 2.0 * (e - math.log(1.0 + (1.0 - h[1]) * half_rewards)) for h, e in self.evidence.items()}
+        weights = {h: math.exp(x - max(nats.values())) for h, x in nats.items()}
         weights = {h: w for h, w in weights.items() if w >= 1e-5}
         played = {h: self.reading(*h, tuple(S)) for h in weights}
         p = {k: sum(weights[h] * played[h][k] for h in weights) / sum(weights.values()) for k in S}

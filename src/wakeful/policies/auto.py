@@ -11,17 +11,17 @@ from wakeful.inputs import real, whole
 from wakeful.numerics.arrays import Floats, Ints, Mask
 from wakeful.numerics.awake_sets import find
 from wakeful.numerics.compile import kernel
-from wakeful.numerics.exponentials import exponentiate
+from wakeful.numerics.exponentials import exponentiate, take_logs
 from wakeful.policies.bounds import by_arm, odds_by_bounds, sums
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, POOLED, RANGES, REACH, RHOS, add_loss, no_records, read_set
+from wakeful.policies.records import KAPPAS, POOLED, RANGES, REACH, RHOS, add_loss, no_records, read_set, usual
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
 NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of readings that pool are
-APART = 0.5  # half as much those of readings that keep sets apart, since every set has bad luck of its own
+APART = 0.6  # times as much those of readings that keep sets apart, since every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 
@@ -82,7 +82,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (86 %); all decisions count (100 %).
+    Losses do not depend on what is available (85 %); all decisions count (100 %).
     """
 
     max_sets: int = 256
@@ -116,7 +116,7 @@ class Auto(Policy):
 
     def belief(self, state: Any) -> Belief:
         """Return what the policy believes of the world, in words and numbers."""
-        shares = np.exp(state.evidence - state.evidence.max())
+        shares = np.exp(state.evidence - state.evidence.max()) / np.exp(_forgetting(state.totals))
         shares /= shares.sum()
         pooling = dict(zip(KAPPAS.tolist(), shares.sum(axis=1).tolist(), strict=True))
         memory: dict[float, float] = {}
@@ -184,7 +184,7 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     """Write into `p` what the readings play, each weighted by its evidence."""
     size = awake.size
     weights = np.empty(RHOS.size * KAPPAS.size)
-    readings = _weigh(state.evidence, weights)
+    readings = _weigh(state, weights)
     n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
     odds = odds_by_bounds(_narrower(state, weights, readings, size), by_arm(readings, n), by_arm(readings, mean))
@@ -214,15 +214,27 @@ def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
 
 
 @kernel
-def _weigh(evidence: Floats, weights: Floats) -> int:
+def _forgetting(totals: Floats) -> Floats:
+    """Return how many nats each memory has against it: one that forgets must predict better the longer nothing changes.
+
+    It explores for ever. Where losses are always the same, say, it predicts them as well as a memory of everything.
+    """
+    against: Floats = 1.0 + (1.0 - RHOS) * totals[0] / usual(totals[0], totals[1])[1]
+    take_logs(against)
+    return against
+
+
+@kernel
+def _weigh(state: Any, weights: Floats) -> int:
     """Write what each reading counts in the mixture; return how many have a weight."""
-    top = -np.inf
+    against, top = _forgetting(state.totals), -np.inf
     for r in range(RHOS.size):
         for a in range(KAPPAS.size):
-            top = max(top, evidence[a, r])
-            weights[r * KAPPAS.size + a] = EVIDENCE_FACTOR * evidence[a, r]
+            m = r * KAPPAS.size + a
+            weights[m] = EVIDENCE_FACTOR * (state.evidence[a, r] - against[r])
+            top = max(top, weights[m])
     for m in range(weights.size):
-        weights[m] -= EVIDENCE_FACTOR * top
+        weights[m] -= top
     exponentiate(weights)
     readings = 0
     for m in range(weights.size):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import wakeful as wk
+from reference import auto as literal
+from reference.policies import run
 from wakeful import worlds
 from wakeful.policies.auto import Belief
 
@@ -53,6 +55,29 @@ def test_where_losses_are_always_the_same_a_short_memory_does_not_explore_for_ev
     losses, policy = np.tile([0.5, 0.6, 0.7], (50_000, 1)), wk.Auto()
     arms = wk.play(policy, np.ones((50_000, 3), np.bool_), losses, np.random.default_rng(0), policy.start(3))
     assert np.mean(arms[-10_000:] > 0) < 0.005  # 0.11 if all memories counted alike, as all predict alike
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.5, 0.97])
+@pytest.mark.parametrize("n_arms", [2, 3])
+def test_laws_equal_the_literal_ones_where_rewards_or_losses_are_rare(n_arms: int, rate: float) -> None:
+    rng = np.random.default_rng([n_arms, int(100 * rate)])
+    awake, losses = rng.random((300, n_arms)) < 0.8, (rng.random((300, n_arms)) < rate).astype(np.float64)
+    expected, laws = run(literal.Auto(n_arms), awake, losses, np.random.default_rng(9).random(300))
+    policy, draws = wk.Auto(), np.random.default_rng(9)
+    state = policy.start(n_arms)
+    for t in range(300):
+        if awake[t].any():
+            found = policy.probabilities(state, awake[t])
+            np.testing.assert_allclose(found, [laws[t].get(k, 0.0) for k in range(n_arms)], atol=1e-12)
+        assert wk.play(policy, awake[t : t + 1], losses[t : t + 1], draws, state).tolist() == [expected[t]]
+
+
+def test_a_world_that_moves_for_millions_of_rounds_is_still_seen_to_move() -> None:
+    world, policy = worlds.SwitchingBest(period=500), wk.Auto()
+    state, _ = after(world, 50_000)
+    for whole in (state.totals, state.counts[0], state.losses[0], state.own_counts[0], state.own_losses[0]):
+        np.multiply(whole, 1e5, out=whole)  # as if it had gone on for 5 billion rounds
+    assert policy.belief(state).memory[np.inf] < 0.1
 
 
 def test_a_bandit_without_a_policy_has_auto() -> None:

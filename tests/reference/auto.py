@@ -84,7 +84,8 @@ class Auto:
             v = {k: math.exp(-eta * (self.L[k] - min(self.L[j] for j in S))) for k in S}
             return {k: v[k] / sum(v.values()) for k in S}
         half_rewards = len(self.seen) / self.usual()[1]
-        nats = {h: 2.0 * (e - math.log(1.0 + (1.0 - h[1]) * half_rewards)) for h, e in self.evidence.items()}
+        against = {rho: min(math.log(1.0 + (1.0 - rho) * half_rewards), 6.0) for rho in RHOS}
+        nats = {h: 2.0 * (e - against[h[1]]) for h, e in self.evidence.items()}
         weights = {h: math.exp(x - max(nats.values())) for h, x in nats.items()}
         weights = {h: w for h, w in weights.items() if w >= 1e-5}
         played = {h: self.reading(*h, tuple(S)) for h in weights}

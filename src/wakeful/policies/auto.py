@@ -24,6 +24,7 @@ NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of read
 APART = 0.6  # times as much those of readings that keep sets apart, since every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
+MOST_AGAINST = 6.0  # nats against a memory that forgets: as good as another it has no weight, and 12 nats better, all
 
 
 class AutoState(NamedTuple):
@@ -71,7 +72,8 @@ class Auto(Policy):
     SB-EXP3 takes over for good.
 
     Parameters:
-        max_sets: how many awake sets have a record of their own; the others are read from the pooled record
+        max_sets: how many awake sets have a record of their own, the first that come; later ones are read from the
+            pooled record, so if losses depend on what is awake, choose more than there will be
         guard: how much is explored for the bound against adversaries; 0 for no bound, 0.25 for a sensible one
 
     >>> from wakeful import Bandit
@@ -215,12 +217,14 @@ def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
 
 @kernel
 def _forgetting(totals: Floats) -> Floats:
-    """Return how many nats each memory has against it: one that forgets must predict better the longer nothing changes.
+    """Return how many nats each memory has against it: one that forgets must predict better, the more was seen.
 
     It explores for ever. Where losses are always the same, say, it predicts them as well as a memory of everything.
     """
     against: Floats = 1.0 + (1.0 - RHOS) * totals[0] / usual(totals[0], totals[1])[1]
     take_logs(against)
+    for r in range(RHOS.size):
+        against[r] = min(against[r], MOST_AGAINST)
     return against
 
 

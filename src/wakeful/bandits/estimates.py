@@ -30,7 +30,7 @@ class Interval(NamedTuple):
 
 
 NOTHING_KNOWN = Interval(math.nan, math.nan, math.nan)
-UNSEEN = 0.15  # by how much the mean loss of an arm may differ where it was unlikely, if nobody has looked there
+UNSEEN = 0.25  # by how much the mean loss of an arm may differ where it was unlikely, if nobody has looked there
 
 
 def are_counts(counts: Floats) -> bool:

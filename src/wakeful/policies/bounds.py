@@ -43,7 +43,7 @@ def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
     """Return what readings play, up to a factor for each: mostly the arm with the lowest bound.
 
     The bound b of an arm of mean m, observed n times, is like that of KL-UCB (Garivier, Cappé 2011): `n kl(m, b) = w`,
-    but with N observations of all awake arms `w = log(1 + N / (a n))`: the smaller the share of an arm, the wider is its
+    but with N observations of all awake arms `w = log(1 + N / (a n))`: the smaller the share of an arm, the wider its
     bound.
 
     Parameters:

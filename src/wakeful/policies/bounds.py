@@ -13,7 +13,7 @@ from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 
 STEEPNESS = 10.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
-MOST_NEWTON_STEPS, CLOSE_ENOUGH = 50, 1e-9  # it takes about three; each squares the error
+MOST_STEPS_TO_BOUNDS, CLOSE_ENOUGH = 50, 1e-9  # it takes about three; each squares the error
 LEAST_BOUND = 1e-300  # a normal number, so that it has a logarithm
 
 
@@ -94,7 +94,7 @@ def _lowest_bounds(readings: int, n: Floats, mean: Floats, width: Floats, free: 
             bounds[m] = min(bounds[m], mean[i] * mean[i] / (mean[i] + 0.5 * share + root))
             tops[m] = min(tops[m], mean[i] * (1.0 - CLOSE_ENOUGH))
     steps, losing, winning = np.empty(readings), np.empty(readings), np.empty(readings)
-    for _ in range(MOST_NEWTON_STEPS):
+    for _ in range(MOST_STEPS_TO_BOUNDS):
         _log_chances(bounds, tops, losing, winning)
         steps[:] = -LOWEST
         for start in range(0, n.size, readings):

@@ -21,7 +21,7 @@ from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
 NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of readings that pool are
-APART = 0.6  # times as much those of readings that keep sets apart, since every set has bad luck of its own
+APART = 0.45  # times as much those of readings that keep sets apart, since every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight

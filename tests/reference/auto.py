@@ -58,7 +58,7 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        a = (3.0 + 0.5 * len(S)) * (1.0 if kappa == math.inf or self.K == 2 else 0.45)
+        a = 3.0 + 0.5 * len(S) if kappa == math.inf or self.K == 2 else 2.0 + 0.05 * len(S)
         w = {k: math.log(1.0 + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)
         beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}

@@ -21,7 +21,7 @@ from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
 NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of readings that pool are
-APART = 0.45  # times as much those of readings that keep sets apart, since every set has bad luck of its own
+APART, APART_BY_ARM = 2.0, 0.05  # the same of readings that keep sets apart: every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight
@@ -210,7 +210,7 @@ def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
     for r in range(weights.size):
         if weights[r] > 0.0:
             if several and r % KAPPAS.size != POOLED:
-                narrower[m] *= APART
+                narrower[m] = APART + APART_BY_ARM * size
             m += 1
     return narrower
 

@@ -139,6 +139,22 @@ def test_an_arm_that_was_never_played_in_a_set_says_nothing_about_dependence() -
         gains = bandit.state.evidence - before
 
 
+def test_sets_in_which_all_arms_lose_more_are_no_dependence_of_the_arms() -> None:
+    rng, rounds = np.random.default_rng(5), 6000
+    sets, levels = rng.random((40, 8)) < 0.7, rng.normal(0.0, 1.0, 40)
+    sets[:, 0] |= ~sets.any(axis=1)
+    which = rng.integers(40, size=rounds)
+    expected = 1.0 / (1.0 + np.exp(-np.linspace(-1.0, 0.5, 8) - levels[which][:, np.newaxis]))
+    losses = (rng.random(expected.shape) < expected).astype(np.float64)
+    policy = wk.Auto()
+    state = policy.start(8)
+    wk.play(policy, sets[which], losses, rng, state)
+    assert policy.belief(state).pooling[np.inf] > 0.9
+    rows = np.flatnonzero(state.set_counts > 100)
+    true = [levels[(sets == state.sets[row]).all(axis=1)][0] for row in rows]
+    assert np.corrcoef(state.set_level[rows], true)[0, 1] > 0.9
+
+
 def test_an_arm_that_is_awake_alone_tells_whether_losses_depend_on_what_is_awake() -> None:
     bandit = wk.Bandit(wk.Auto(), arms=2, seed=1)
     for arm in (0, 1) * 10:

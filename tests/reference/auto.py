@@ -4,7 +4,7 @@ import math
 
 Law = dict[int, float]
 
-KAPPAS = (0.0, 2.0, 8.0, 32.0, math.inf)
+KAPPAS = (0.0, 4.0, 32.0, math.inf, -math.inf)  # the last one pools all sets, too, but each of them has a level
 RHOS = (1.0, 0.9995, 0.998, 0.99)
 
 
@@ -18,12 +18,14 @@ class Auto:
         self.sets: list[tuple[int, ...]] = []
         self.evidence = {(k, r): self.doubt(k, r) for k in KAPPAS for r in RHOS}
         self.level = dict.fromkeys(self.evidence, 0.0)
+        self.set_level: dict[tuple[int, ...], float] = {}
         self.gains, self.squares, self.L = [0.0] * K, [0.0] * K, [0.0] * K
         self.switched = False
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        return 0.0 if kappa == math.inf else -2.0 if rho == 1.0 else -4.0
+        apart = 0.0 if math.isinf(kappa) else -2.0
+        return apart if rho == 1.0 or kappa == math.inf else apart - 2.0
 
     def usual(self) -> tuple[float, float]:
         mean = max(0.5, (sum(loss for _, _, loss in self.seen) + 0.5) / (len(self.seen) + 1.0))
@@ -39,7 +41,7 @@ class Auto:
             elif arm == k:
                 elsewhere += left
                 lost_elsewhere += left * loss
-        if kappa == math.inf or S not in (*self.sets, *([S] if len(self.sets) < self.max_sets else [])):
+        if math.isinf(kappa) or S not in (*self.sets, *([S] if len(self.sets) < self.max_sets else [])):
             return here + elsewhere, lost_here + lost_elsewhere
         share = kappa / (kappa + elsewhere) if elsewhere > 0.0 else 0.0
         return here + share * elsewhere, lost_here + share * lost_elsewhere
@@ -58,11 +60,12 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        a = 3.0 + 0.5 * len(S) if kappa == math.inf or self.K == 2 else 2.0 + 0.05 * len(S)
-        w = {k: math.log(1.0 + sum(n.values()) / (a * n[k])) for k in n}
+        a = 2.0 * len(S) if math.isinf(kappa) or self.K == 2 else 0.5 * len(S)
+        c = min(5.0 * (len(S) - 1), 50.0)
+        w = {k: math.log(c + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)
         beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}
-        odds = {k: math.exp(-10.0 * (beyond[k] - min(beyond.values()))) for k in n}
+        odds = {k: math.exp(-20.0 * (beyond[k] - min(beyond.values()))) for k in n}
         return {k: odds[k] / sum(odds.values()) for k in n}
 
     def kl(self, m: float, b: float) -> float:
@@ -87,7 +90,8 @@ class Auto:
         against = {rho: min(math.log(1.0 + (1.0 - rho) * half_rewards), 6.0) for rho in RHOS}
         nats = {h: 2.0 * (e - against[h[1]]) for h, e in self.evidence.items()}
         weights = {h: math.exp(x - max(nats.values())) for h, x in nats.items()}
-        weights = {h: w for h, w in weights.items() if w >= 1e-5}
+        weights = {h: w + (weights[-h[0], h[1]] if h[0] == math.inf else 0.0) for h, w in weights.items()}
+        weights = {h: w for h, w in weights.items() if w >= 1e-5 and h[0] != -math.inf}
         played = {h: self.reading(*h, tuple(S)) for h in weights}
         p = {k: sum(weights[h] * played[h][k] for h in weights) / sum(weights.values()) for k in S}
         explored = self.a * (len(self.seen) + 1.0) ** (-1.0 / 3.0)
@@ -107,14 +111,19 @@ class Auto:
 
     def weigh(self, S: tuple[int, ...], k: int, loss: float) -> None:
         mean, strength = self.usual()
-        gain = {}
+        gain, surprise = {}, {}
         for h in self.evidence:
             n, lost = self.record(*h, S, k)
             q = (lost + strength * mean) / (n + strength)
-            q = 1.0 / (1.0 + math.exp(-math.log(q / (1.0 - q)) - self.level[h]))
+            level = self.level[h] + (self.set_level.get(S, 0.0) if h[0] == -math.inf else 0.0)
+            q = 1.0 / (1.0 + math.exp(-math.log(q / (1.0 - q)) - level))
             q = min(max(q, 1e-4), 1.0 - 1e-4)
             self.level[h] = 0.99 * self.level[h] + 0.2 * (loss - q)
             gain[h] = loss * math.log(q) + (1.0 - loss) * math.log(1.0 - q)
+            surprise[h] = loss - q
+        if S in self.sets or len(self.sets) < self.max_sets:
+            rate = 4.0 / (16.0 + sum(then == S for then, _, _ in self.seen))
+            self.set_level[S] = self.set_level.get(S, 0.0) + rate * surprise[-math.inf, 1.0]
         tried = S in self.sets and any(then == S and arm == k for then, arm, _ in self.seen)
         for kappa, rho in self.evidence:
             self.evidence[kappa, rho] += gain[kappa if tried else math.inf, rho]

@@ -16,12 +16,23 @@ from wakeful.policies.bounds import by_arm, odds_by_bounds, sums
 from wakeful.policies.guard import GUARD_RANGES, MOST_EXPLORED, guard_bound, guard_law, guard_learn, no_guard
 from wakeful.policies.kernels import Kernels
 from wakeful.policies.policy import Guarantee, Policy, checked_horizon_of
-from wakeful.policies.records import KAPPAS, POOLED, RANGES, REACH, RHOS, add_loss, no_records, read_set, usual
+from wakeful.policies.records import (
+    KAPPAS,
+    LEVELLED,
+    POOLED,
+    RANGES,
+    REACH,
+    RHOS,
+    add_loss,
+    no_records,
+    read_set,
+    usual,
+)
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-NARROWER, NARROWER_BY_ARM = 3.0, 0.5  # than those of KL-UCB+ the bounds of readings that pool are
-APART, APART_BY_ARM = 2.0, 0.05  # the same of readings that keep sets apart: every set has bad luck of its own
+NARROWER_BY_ARM = 2.0  # than those of KL-UCB+ the bounds of readings that pool are, for every awake arm
+APART_BY_ARM = 0.5  # the same of readings that keep sets apart: every set has bad luck of its own
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight
@@ -40,6 +51,7 @@ class AutoState(NamedTuple):
     totals: Floats
     evidence: Floats
     level: Floats
+    set_level: Floats
     guard_gains: Floats
     guard_squares: Floats
     guard_losses: Floats
@@ -120,7 +132,9 @@ class Auto(Policy):
         """Return what the policy believes of the world, in words and numbers."""
         shares = np.exp(state.evidence - state.evidence.max()) / np.exp(_forgetting(state.totals))
         shares /= shares.sum()
-        pooling = dict(zip(KAPPAS.tolist(), shares.sum(axis=1).tolist(), strict=True))
+        pooling: dict[float, float] = {}
+        for kappa, share in zip(KAPPAS.tolist(), shares.sum(axis=1).tolist(), strict=True):
+            pooling[kappa] = pooling.get(kappa, 0.0) + share
         memory: dict[float, float] = {}
         for counted, share in zip(state.counts.sum(axis=1) / state.scale, shares.sum(axis=0).tolist(), strict=True):
             length = math.inf if counted >= state.totals[0] / 2.0 else float(f"{counted:.2g}")
@@ -205,12 +219,12 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
 @kernel
 def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
     """Return by how much the bounds of each reading that has a weight are narrower than those of KL-UCB+."""
-    narrower, m = np.full(readings, NARROWER + NARROWER_BY_ARM * size), 0
+    narrower, m = np.full(readings, NARROWER_BY_ARM * size), 0
     several = state.counts.shape[1] > 2  # two arms have one set in which there is a choice
     for r in range(weights.size):
         if weights[r] > 0.0:
             if several and r % KAPPAS.size != POOLED:
-                narrower[m] = APART + APART_BY_ARM * size
+                narrower[m] = APART_BY_ARM * size
             m += 1
     return narrower
 
@@ -230,7 +244,11 @@ def _forgetting(totals: Floats) -> Floats:
 
 @kernel
 def _weigh(state: Any, weights: Floats) -> int:
-    """Write what each reading counts in the mixture; return how many have a weight."""
+    """Write what each reading counts in the mixture; return how many have a weight.
+
+    The level of a set is the same for all its arms, so the two readings that pool with one memory play alike: one of
+    them has the weight of both.
+    """
     against, top = _forgetting(state.totals), -np.inf
     for r in range(RHOS.size):
         for a in range(KAPPAS.size):
@@ -240,6 +258,9 @@ def _weigh(state: Any, weights: Floats) -> int:
     for m in range(weights.size):
         weights[m] -= top
     exponentiate(weights)
+    for start in range(0, weights.size, KAPPAS.size):
+        weights[start + POOLED] += weights[start + LEVELLED]
+        weights[start + LEVELLED] = 0.0
     readings = 0
     for m in range(weights.size):
         if weights[m] < LEAST_WEIGHT:

@@ -12,7 +12,8 @@ from wakeful.numerics.arrays import Floats
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 
-STEEPNESS = 10.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
+LEAST_BY_RIVAL, MOST_OF_LEAST = 5.0, 50.0  # how wide bounds always are, see `odds_by_bounds`
+STEEPNESS = 20.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
 MOST_STEPS_TO_BOUNDS, CLOSE_ENOUGH = 50, 1e-9  # of Newton's method; each squares the error
 LEAST_BOUND = 1e-300  # a normal number, so that it has a logarithm
 
@@ -43,19 +44,19 @@ def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
     """Return what readings play, up to a factor for each: mostly the arm with the lowest bound.
 
     The bound b of an arm of mean m, observed n times, is like that of KL-UCB (Garivier, Cappé 2011): `n kl(m, b) = w`,
-    but with N observations of all awake arms `w = log(1 + N / (a n))`: the smaller the share of an arm, the wider its
-    bound.
+    but with N observations of all awake arms `w = log(c + N / (a n))`: the smaller the share of an arm, the wider its
+    bound. c is `5 (|S| - 1)`, 50 at most: the more rivals an arm has, the likelier it is that one was lucky.
 
     Parameters:
         narrower: a, for each reading
     """
     readings = narrower.size
-    totals = sums(readings, n)
+    totals, least = sums(readings, n), min(LEAST_BY_RIVAL * (n.size // readings - 1), MOST_OF_LEAST)
     width, free, won = np.empty(n.size), np.empty(n.size), np.empty(n.size)
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
-            width[i], free[i], won[i] = 1.0 + totals[m] / (narrower[m] * n[i]), mean[i], 1.0 - mean[i]
+            width[i], free[i], won[i] = least + totals[m] / (narrower[m] * n[i]), mean[i], 1.0 - mean[i]
     take_logs(width)
     take_logs(free)
     take_logs(won)
@@ -64,15 +65,15 @@ def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
             i = start + m
             free[i] = n[i] * (mean[i] * free[i] + (1.0 - mean[i]) * won[i]) - width[i]
     losing, winning = _lowest_bounds(readings, n, mean, width, free)
-    odds, least = np.empty(n.size), np.full(readings, np.inf)
+    odds, lowest = np.empty(n.size), np.full(readings, np.inf)
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
             odds[i] = free[i] - n[i] * (mean[i] * losing[m] + (1.0 - mean[i]) * winning[m])
-            least[m] = min(least[m], odds[i])  # that of the lowest bound: zero, but for rounding
+            lowest[m] = min(lowest[m], odds[i])  # that of the lowest bound: zero, but for rounding
     for start in range(0, n.size, readings):
         for m in range(readings):
-            odds[start + m] = max(-STEEPNESS * (odds[start + m] - least[m]), LOWEST)
+            odds[start + m] = max(-STEEPNESS * (odds[start + m] - lowest[m]), LOWEST)
     exponentiate(odds)
     return odds
 

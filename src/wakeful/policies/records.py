@@ -3,8 +3,9 @@
 A *reading* is (kappa, rho). rho says how fast the past is forgotten: every feedback multiplies what was counted before
 it by rho; where rewards are rare, as many feedbacks as hold half a reward do so together. kappa says how much the
 record of an arm in other awake sets tells about this one: its n observations there count as `kappa n / (kappa + n)`;
-infinite kappa pools all sets, kappa = 0 keeps each set apart. Every reading predicts each loss before it is counted;
-its evidence is the sum of the logarithmic scores of its predictions.
+infinite kappa pools all sets, kappa = 0 keeps each set apart. There are two infinite ones: the second allows for sets
+in which all arms lose more, or less, than elsewhere. Every reading predicts each loss before it is counted; its
+evidence is the sum of the logarithmic scores of its predictions.
 """
 
 from typing import NamedTuple
@@ -18,16 +19,18 @@ from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import exponentiate, power, take_logs
 from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 
-KAPPAS = np.array([0.0, 2.0, 8.0, 32.0, np.inf])
+KAPPAS = np.array([0.0, 4.0, 32.0, np.inf, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
-POOLED = len(KAPPAS) - 1  # the index of the kappa that pools all sets
+POOLED, LEVELLED = 3, 4  # the kappas that pool all sets: as they are, and with a level for each set
 DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
-DOUBT_BOTH = 2.0  # nats more against one that forgets, too
+DOUBT_BOTH = 2.0  # nats against a reading that forgets and sees differences of any kind between sets
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 REACH = 16  # rows of the table of sets that are looked at for a set
 ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in half rewards
 LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
 LEVEL_MEMORY = 0.99  # how the common level returns to zero
+SET_LEVEL_RATE, SET_LEVEL_PRIOR = 4.0, 16.0  # that of a set: `rate / (prior + n)` logits a unit of surprise
+LARGEST_SET_LEVEL = 100.0  # beyond what these steps can reach: a prediction that is certain surprises no more
 CERTAIN = 1e-4  # no prediction is closer to 0 or 1
 EDGE = 1e-9  # no mean is closer to 0 or 1
 NOBODY = 1e-9  # observations fewer than this are none
@@ -47,6 +50,7 @@ class Records(NamedTuple):
     totals: Floats  # observations, and the sum of their losses
     evidence: Floats  # (kappas, rhos), in nats, the largest is 0
     level: Floats  # (kappas, rhos), by how many logits all arms lose more than usual now
+    set_level: Floats  # (max_sets,), by how many logits all arms lose more than usual in a set
 
 
 SCALED = Range(0.0, MOST * LARGEST_SCALE)
@@ -60,6 +64,7 @@ RANGES: Ranges = {
     "totals": Range(0.0, MOST),
     "evidence": Range(-DOUBT_SETS - DOUBT_BOTH - LEAST_EVIDENCE, 0.0),
     "level": Range(-LEVEL_RATE / (1.0 - LEVEL_MEMORY) - 1.0, LEVEL_RATE / (1.0 - LEVEL_MEMORY) + 1.0),
+    "set_level": Range(-LARGEST_SET_LEVEL, LARGEST_SET_LEVEL),
 }
 
 
@@ -67,7 +72,8 @@ def first_evidence() -> Floats:
     """Return the evidence of every reading before the first loss."""
     start = np.zeros((KAPPAS.size, RHOS.size))
     start[:POOLED] -= DOUBT_SETS
-    start[:POOLED, 1:] -= DOUBT_BOTH
+    start[:, 1:] -= DOUBT_BOTH
+    start[POOLED] = 0.0
     return start
 
 
@@ -89,6 +95,7 @@ def no_records(n_arms: int, max_sets: int) -> Records:
         totals=np.zeros(2),
         evidence=FIRST_EVIDENCE.copy(),
         level=np.zeros((KAPPAS.size, RHOS.size)),
+        set_level=np.zeros(max_sets),
     )
 
 
@@ -201,6 +208,9 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
     for a in range(KAPPAS.size):
         for r in range(RHOS.size):
             level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - losing[r * KAPPAS.size + a])
+    if row >= 0:
+        surprise = loss - losing[LEVELLED]
+        state.set_level[row] += SET_LEVEL_RATE / (SET_LEVEL_PRIOR + state.set_counts[row]) * surprise
     take_logs(losing)
     take_logs(winning)
     tried = row >= 0 and state.own_counts[0, row, arm] > 0.0
@@ -221,6 +231,8 @@ def _predict(state: Records, row: int, arm: int, losing: Floats, winning: Floats
     n, odds = np.empty(losing.size), np.empty(losing.size)
     for m in range(odds.size):
         odds[m] = -state.level[m % KAPPAS.size, m // KAPPAS.size]
+        if row >= 0 and m % KAPPAS.size == LEVELLED:
+            odds[m] -= state.set_level[row]
     exponentiate(odds)
     read_set(state, np.ones(n.size), row, np.full(1, arm), n, losing)
     for m in range(odds.size):

@@ -83,6 +83,31 @@ class Coins(World):
             start += size
 
 
+@dataclass(frozen=True)
+class Levels(World):
+    """Sets in which all arms lose more, or less, than in others: an arm is as good beside any others.
+
+    For each run 40 sets are drawn, with a level each, in logits, from a normal distribution with deviation 1, and the
+    mean losses of the arms at level 0 from U(0.2, 0.8).
+    """
+
+    n_arms: int = 8
+
+    def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
+        """Draw the sets and means of the run, then its rounds."""
+        sets, levels, means = (
+            rng.random((40, self.n_arms)) < 0.7,
+            rng.normal(size=40),
+            rng.uniform(0.2, 0.8, self.n_arms),
+        )
+        sets[:, 0] |= ~sets.any(axis=1)
+        expected = 1.0 / (1.0 + (1.0 / means - 1.0) * np.exp(-levels[:, np.newaxis]))
+        while True:
+            which = rng.integers(40, size=size)
+            losses = (rng.random((size, self.n_arms)) < expected[which]).astype(np.float64)
+            yield Block(sets[which], losses, expected[which])
+
+
 WORLDS: dict[str, tuple[Any, int]] = {
     "Stochastic": (worlds.Stochastic(10), 5_000),
     "Dependent": (worlds.Dependent(), 1_000),
@@ -109,6 +134,7 @@ WORLDS: dict[str, tuple[Any, int]] = {
     "an arm added late": (Coins(10, 0.4, 0.9, kind="late", change=3000), 10_000),
     "one abrupt change": (Coins(10, 0.1, 0.9, kind="change"), 20_000),
     "a day of 24 rounds": (Coins(10, 0.4, 0.6, kind="day"), 20_000),
+    "levels of sets": (Levels(), 20_000),
 }
 
 

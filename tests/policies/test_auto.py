@@ -139,20 +139,19 @@ def test_an_arm_that_was_never_played_in_a_set_says_nothing_about_dependence() -
         gains = bandit.state.evidence - before
 
 
-def test_sets_in_which_all_arms_lose_more_are_no_dependence_of_the_arms() -> None:
-    rng, rounds = np.random.default_rng(5), 6000
-    sets, levels = rng.random((40, 8)) < 0.7, rng.normal(0.0, 1.0, 40)
+@pytest.mark.parametrize("seed", range(4))
+def test_sets_in_which_all_arms_lose_more_are_no_dependence_of_the_arms(seed: int) -> None:
+    rng, rounds, policy = np.random.default_rng(seed), 3000, wk.Auto()
+    sets, levels = rng.random((40, 8)) < 0.7, rng.normal(0.0, 0.7, 40)
     sets[:, 0] |= ~sets.any(axis=1)
     which = rng.integers(40, size=rounds)
     expected = 1.0 / (1.0 + np.exp(-np.linspace(-1.0, 0.5, 8) - levels[which][:, np.newaxis]))
-    losses = (rng.random(expected.shape) < expected).astype(np.float64)
-    policy = wk.Auto()
-    state = policy.start(8)
+    losses, state = (rng.random(expected.shape) < expected).astype(np.float64), policy.start(8)
     wk.play(policy, sets[which], losses, rng, state)
-    assert policy.belief(state).pooling[np.inf] > 0.9
-    rows = np.flatnonzero(state.set_counts > 100)
+    assert policy.belief(state).pooling[np.inf] > 0.9  # below 0.01 without levels of sets
+    rows = np.flatnonzero(state.set_counts > 40)
     true = [levels[(sets == state.sets[row]).all(axis=1)][0] for row in rows]
-    assert np.corrcoef(state.set_level[rows], true)[0, 1] > 0.9
+    assert np.corrcoef(state.set_level[rows], true)[0, 1] > 0.7
 
 
 def test_an_arm_that_is_awake_alone_tells_whether_losses_depend_on_what_is_awake() -> None:

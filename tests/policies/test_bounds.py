@@ -41,22 +41,22 @@ def test_odds_are_those_of_bounds_found_by_bisection(arms: Any, strength: float,
     n = np.array(seen) + strength
     mean = np.minimum((np.array(lost) + strength * prior) / n, 1.0 - 1e-9)
     expected = bisected(narrower, n.tolist(), mean.tolist())
-    found = np.log(odds_by_bounds(np.array([narrower]), n, mean)) / -STEEPNESS
+    found = np.log(odds_by_bounds(1, narrower, n, mean)) / -STEEPNESS
     near = expected - expected.min() < 30.0  # beyond 700 / 20, all odds are the least there are
     np.testing.assert_allclose(found[near], (expected - expected.min())[near], rtol=1e-6, atol=1e-6)
 
 
 def test_readings_do_not_mix() -> None:
-    n, mean, narrower = np.array([5.0, 50.0, 7.0, 9.0]), np.array([0.5, 0.4, 0.9, 0.6]), np.array([2.0, 4.0])
-    together = odds_by_bounds(narrower, n, mean)  # two arms, two readings each
+    n, mean = np.array([5.0, 50.0, 7.0, 9.0]), np.array([0.5, 0.4, 0.9, 0.6])
+    together = odds_by_bounds(2, 2.0, n, mean)  # two arms, two readings each
     for m in range(2):
-        alone = odds_by_bounds(narrower[m : m + 1], n[m::2].copy(), mean[m::2].copy())
+        alone = odds_by_bounds(1, 2.0, n[m::2].copy(), mean[m::2].copy())
         np.testing.assert_allclose(together[m::2], alone, rtol=1e-12)  # which takes its own number of steps
 
 
 @pytest.mark.parametrize("count", [1e-9, 1.0, 1e20, 1e200])
 @pytest.mark.parametrize("mean", [1e-9, 0.5, 1.0 - 1e-9])
 def test_there_are_odds_whatever_was_counted(count: float, mean: float) -> None:
-    odds = odds_by_bounds(np.ones(1), np.array([count, 1.0, 3.0]), np.array([mean, 0.5, mean]))
+    odds = odds_by_bounds(1, 1.0, np.array([count, 1.0, 3.0]), np.array([mean, 0.5, mean]))
     assert np.isfinite(odds).all()
     assert odds.max() == 1.0

@@ -31,8 +31,8 @@ from wakeful.policies.records import (
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-NARROWER_BY_ARM = 2.0  # than those of KL-UCB+ the bounds of readings that pool are, for every awake arm
-APART_BY_ARM = 0.5  # the same of readings that keep sets apart: every set has bad luck of its own
+NARROWER_BY_ARM = 0.5  # by this, for every awake arm, bounds are narrower than those of KL-UCB+
+NARROWER_OF_TWO = 4.0  # if there are only two arms: each of them is seen alone, too, whatever is played
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight
@@ -203,7 +203,8 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     readings = _weigh(state, weights)
     n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
-    odds = odds_by_bounds(_narrower(state, weights, readings, size), by_arm(readings, n), by_arm(readings, mean))
+    narrower = NARROWER_BY_ARM * size if state.counts.shape[1] > 2 else NARROWER_OF_TWO
+    odds = odds_by_bounds(readings, narrower, by_arm(readings, n), by_arm(readings, mean))
     shares, m, total = sums(readings, odds), 0, 0.0
     for weight in weights:
         if weight > 0.0:
@@ -214,19 +215,6 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
         for m in range(readings):
             p[awake[i]] += shares[m] * odds[i * readings + m]
         p[awake[i]] /= total
-
-
-@kernel
-def _narrower(state: Any, weights: Floats, readings: int, size: int) -> Floats:
-    """Return by how much the bounds of each reading that has a weight are narrower than those of KL-UCB+."""
-    narrower, m = np.full(readings, NARROWER_BY_ARM * size), 0
-    several = state.counts.shape[1] > 2  # two arms have one set in which there is a choice
-    for r in range(weights.size):
-        if weights[r] > 0.0:
-            if several and r % KAPPAS.size != POOLED:
-                narrower[m] = APART_BY_ARM * size
-            m += 1
-    return narrower
 
 
 @kernel

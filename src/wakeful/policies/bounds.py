@@ -40,7 +40,7 @@ def sums(readings: int, values: Floats) -> Floats:
 
 
 @kernel
-def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
+def odds_by_bounds(readings: int, narrower: float, n: Floats, mean: Floats) -> Floats:
     """Return what readings play, up to a factor for each: mostly the arm with the lowest bound.
 
     The bound b of an arm of mean m, observed n times, is like that of KL-UCB (Garivier, Cappé 2011): `n kl(m, b) = w`,
@@ -48,15 +48,14 @@ def odds_by_bounds(narrower: Floats, n: Floats, mean: Floats) -> Floats:
     bound. c is `5 (|S| - 1)`, 50 at most: the more rivals an arm has, the likelier it is that one was lucky.
 
     Parameters:
-        narrower: a, for each reading
+        narrower: a
     """
-    readings = narrower.size
     totals, least = sums(readings, n), min(LEAST_BY_RIVAL * (n.size // readings - 1), MOST_OF_LEAST)
     width, free, won = np.empty(n.size), np.empty(n.size), np.empty(n.size)
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
-            width[i], free[i], won[i] = least + totals[m] / (narrower[m] * n[i]), mean[i], 1.0 - mean[i]
+            width[i], free[i], won[i] = least + totals[m] / (narrower * n[i]), mean[i], 1.0 - mean[i]
     take_logs(width)
     take_logs(free)
     take_logs(won)

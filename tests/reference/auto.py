@@ -24,7 +24,7 @@ class Auto:
         self.rivals = 0
 
     def doubt(self, kappa: float, rho: float) -> float:
-        apart = 0.0 if math.isinf(kappa) else -2.0
+        apart = 0.0 if math.isinf(kappa) else -1.5
         return apart if rho == 1.0 or kappa == math.inf else apart - 2.0
 
     def usual(self) -> tuple[float, float]:
@@ -65,7 +65,7 @@ class Auto:
         w = {k: math.log(c + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)
         beyond = {k: n[k] * self.kl(m[k], b) - w[k] for k in n}
-        odds = {k: math.exp(-20.0 * (beyond[k] - min(beyond.values()))) for k in n}
+        odds = {k: math.exp(-40.0 * (beyond[k] - min(beyond.values()))) for k in n}
         return {k: odds[k] / sum(odds.values()) for k in n}
 
     def kl(self, m: float, b: float) -> float:

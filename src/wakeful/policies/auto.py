@@ -96,7 +96,7 @@ class Auto(Policy):
     >>> bool(bandit.probabilities()[0] > 0.99)
     True
     >>> print(bandit.policy.belief(bandit.state))
-    Losses do not depend on what is available (91 %); all decisions count (100 %).
+    Losses do not depend on what is available (87 %); all decisions count (100 %).
     """
 
     max_sets: int = 256

@@ -13,7 +13,7 @@ from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 
 LEAST_BY_RIVAL, MOST_OF_LEAST = 5.0, 50.0  # how wide bounds always are, see `odds_by_bounds`
-STEEPNESS = 20.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
+STEEPNESS = 40.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
 MOST_STEPS_TO_BOUNDS, CLOSE_ENOUGH = 50, 1e-9  # of Newton's method; each squares the error
 LEAST_BOUND = 1e-300  # a normal number, so that it has a logarithm
 

@@ -22,7 +22,7 @@ from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 KAPPAS = np.array([0.0, 4.0, 32.0, np.inf, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED, LEVELLED = 3, 4  # the kappas that pool all sets: as they are, and with a level for each set
-DOUBT_SETS = 2.0  # nats that a reading which keeps sets apart has against it before the first loss
+DOUBT_SETS = 1.5  # nats that a reading which keeps sets apart has against it before the first loss
 DOUBT_BOTH = 2.0  # nats against a reading that forgets and sees differences of any kind between sets
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 REACH = 16  # rows of the table of sets that are looked at for a set

@@ -75,7 +75,7 @@ class Auto(Policy):
     """The policy to start with: it finds out whether losses depend on what is awake, and whether the world moves.
 
     Losses are counted by arm and by awake set, with four lengths of memory. Twenty ways to read these records (five
-    degrees of pooling over awake sets times four memories) predict every loss; those that predict well decide. Each
+    ways to pool over awake sets times four memories) predict every loss; those that predict well decide. Each
     of them has a lower confidence bound of the loss of every awake arm, and mostly plays the arm with the lowest one;
     `docs/auto.md` has all of it.
 

@@ -88,17 +88,19 @@ class Levels(World):
     """Sets in which all arms lose more, or less, than in others: an arm is as good beside any others.
 
     For each run 40 sets are drawn, with a level each, in logits, from a normal distribution with deviation 1, and the
-    mean losses of the arms at level 0 from U(0.2, 0.8).
+    mean losses of the arms at level 0 from U(low, high).
     """
 
     n_arms: int = 8
+    low: float = 0.2
+    high: float = 0.8
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the sets and means of the run, then its rounds."""
         sets, levels, means = (
             rng.random((40, self.n_arms)) < 0.7,
             rng.normal(size=40),
-            rng.uniform(0.2, 0.8, self.n_arms),
+            rng.uniform(self.low, self.high, self.n_arms),
         )
         sets[:, 0] |= ~sets.any(axis=1)
         expected = 1.0 / (1.0 + (1.0 / means - 1.0) * np.exp(-levels[:, np.newaxis]))
@@ -135,6 +137,7 @@ WORLDS: dict[str, tuple[Any, int]] = {
     "one abrupt change": (Coins(10, 0.1, 0.9, kind="change"), 20_000),
     "a day of 24 rounds": (Coins(10, 0.4, 0.6, kind="day"), 20_000),
     "levels of sets": (Levels(), 20_000),
+    "levels, clicks": (Levels(8, 0.94, 0.99), 50_000),
 }
 
 

@@ -19,9 +19,9 @@ def kl(m: float, b: float) -> float:
     return m * math.log(m / b) + (1.0 - m) * math.log((1.0 - m) / (1.0 - b))
 
 
-def bisected(narrower: float, n: Any, mean: Any) -> Any:
+def bisected(spread: float, n: Any, mean: Any) -> Any:
     """Return how many nats each arm is beyond the lowest bound."""
-    width = [math.log(min(5.0 * (len(n) - 1), 50.0) + sum(n) / (narrower * k)) for k in n]
+    width = [math.log(min(5.0 * (len(n) - 1), 50.0) + sum(n) / (spread * k)) for k in n]
     bound = 1.0
     for count, m, w in zip(n, mean, width, strict=True):
         low, high = math.log(LEAST_BOUND), math.log(m)
@@ -34,14 +34,14 @@ def bisected(narrower: float, n: Any, mean: Any) -> Any:
 
 @settings(deadline=None)  # compiling takes a second
 @given(ARMS, st.floats(1.0, 1000.0), st.floats(1.0, 100.0))
-def test_odds_are_those_of_bounds_found_by_bisection(arms: Any, strength: float, narrower: float) -> None:
+def test_odds_are_those_of_bounds_found_by_bisection(arms: Any, strength: float, spread: float) -> None:
     prior = 1.0 - 0.5 / strength
     seen = [10.0**size for size, _, _ in arms]
     lost = [size * (rate + (1.0 - rate) * rare) for size, (_, rate, rare) in zip(seen, arms, strict=True)]
     n = np.array(seen) + strength
     mean = np.minimum((np.array(lost) + strength * prior) / n, 1.0 - 1e-9)
-    expected = bisected(narrower, n.tolist(), mean.tolist())
-    found = np.log(odds_by_bounds(1, narrower, n, mean)) / -STEEPNESS
+    expected = bisected(spread, n.tolist(), mean.tolist())
+    found = np.log(odds_by_bounds(1, spread, n, mean)) / -STEEPNESS
     near = expected - expected.min() < 15.0  # beyond 700 / 40, all odds are the least there are
     np.testing.assert_allclose(found[near], (expected - expected.min())[near], rtol=1e-6, atol=1e-6)
 

@@ -122,7 +122,7 @@ class Auto:
             gain[h] = loss * math.log(q) + (1.0 - loss) * math.log(1.0 - q)
             surprise[h] = loss - q
         if S in self.sets or len(self.sets) < self.max_sets:
-            rate = 4.0 / (16.0 + sum(then == S for then, _, _ in self.seen))
+            rate = 4.0 / (16.0 + sum(then == S for then, _, _ in self.seen) / strength)
             self.set_level[S] = self.set_level.get(S, 0.0) + rate * surprise[-math.inf, 1.0]
         tried = S in self.sets and any(then == S and arm == k for then, arm, _ in self.seen)
         for kappa, rho in self.evidence:

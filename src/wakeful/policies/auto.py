@@ -31,10 +31,10 @@ from wakeful.policies.records import (
 from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
-NARROWER_BY_ARM = 0.5  # by this, for every awake arm, bounds are narrower than those of KL-UCB+
-NARROWER_OF_TWO = 4.0  # if there are only two arms: each of them is seen alone, too, whatever is played
+SPREAD_BY_ARM = 0.5  # a in the width of bounds, `log(c + N / (a n))`, for each awake arm
+SPREAD_OF_TWO = 4.0  # a if there are only two arms: each of them is seen alone, too, whatever is played
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
-LEAST_WEIGHT = 1e-5  # the weight, beside the best, below which a reading does not play
+LEAST_WEIGHT = 1e-5  # the weight, beside that of the best reading, below which one does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight
 
 
@@ -139,7 +139,7 @@ class Auto(Policy):
         for counted, share in zip(state.counts.sum(axis=1) / state.scale, shares.sum(axis=0).tolist(), strict=True):
             length = math.inf if counted >= state.totals[0] / 2.0 else float(f"{counted:.2g}")
             memory[length] = memory.get(length, 0.0) + share
-        text = f"{_pooling_text(pooling)}; {_memory_text(memory)}."
+        text = f"{_pooling_text(pooling, shares[LEVELLED].sum() > shares[POOLED].sum())}; {_memory_text(memory)}."
         if self.guard > 0.0 and state.switched[0] > 0:
             text += " An arm would have been better by more than chance: SB-EXP3 plays since then."
         return Belief(text, pooling, memory)
@@ -156,11 +156,12 @@ class Auto(Policy):
         return Guarantee("external", "any", guard_bound(self.guard, rounds, n_arms, awake_total))
 
 
-def _pooling_text(pooling: dict[float, float]) -> str:
+def _pooling_text(pooling: dict[float, float], has_levels: bool) -> str:
     """Return in words whether losses depend on what is awake, by the larger share."""
     apart = 1.0 - pooling[math.inf]
     if pooling[math.inf] >= 0.5:
-        return f"Losses do not depend on what is available ({pooling[math.inf]:.0%})".replace("%", " %")
+        text = f"Losses do not depend on what is available ({pooling[math.inf]:.0%})".replace("%", " %")
+        return f"{text}, but at times all arms lose more, depending on which are available" if has_levels else text
     kappa = max((k for k in pooling if k < math.inf), key=pooling.__getitem__)
     rest = "nothing" if kappa == 0.0 else f"at most {kappa:.0f} decisions"
     return f"Losses depend on what is available ({apart:.0%}): what was seen elsewhere counts as {rest}".replace(
@@ -203,8 +204,8 @@ def _mixture(state: Any, awake: Ints, p: Floats) -> None:
     readings = _weigh(state, weights)
     n, mean = np.empty(readings * size), np.empty(readings * size)
     read_set(state, weights, find(state.sets, state.set_counts, awake, REACH), awake, n, mean)
-    narrower = NARROWER_BY_ARM * size if state.counts.shape[1] > 2 else NARROWER_OF_TWO
-    odds = odds_by_bounds(readings, narrower, by_arm(readings, n), by_arm(readings, mean))
+    spread = SPREAD_BY_ARM * size if state.counts.shape[1] > 2 else SPREAD_OF_TWO
+    odds = odds_by_bounds(readings, spread, by_arm(readings, n), by_arm(readings, mean))
     shares, m, total = sums(readings, odds), 0, 0.0
     for weight in weights:
         if weight > 0.0:

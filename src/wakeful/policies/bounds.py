@@ -12,7 +12,7 @@ from wakeful.numerics.arrays import Floats
 from wakeful.numerics.compile import kernel
 from wakeful.numerics.exponentials import LOWEST, exponentiate, take_logs
 
-LEAST_BY_RIVAL, MOST_OF_LEAST = 5.0, 50.0  # how wide bounds always are, see `odds_by_bounds`
+LEAST_BY_RIVAL, MOST_OF_LEAST = 5.0, 50.0  # c in the width of bounds: for each rival of an arm, and at most
 STEEPNESS = 40.0  # nats less that an arm is played for each nat that its mean is beyond the lowest bound
 MOST_STEPS_TO_BOUNDS, CLOSE_ENOUGH = 50, 1e-9  # of Newton's method; each squares the error
 LEAST_BOUND = 1e-300  # a normal number, so that it has a logarithm
@@ -40,22 +40,23 @@ def sums(readings: int, values: Floats) -> Floats:
 
 
 @kernel
-def odds_by_bounds(readings: int, narrower: float, n: Floats, mean: Floats) -> Floats:
+def odds_by_bounds(readings: int, spread: float, n: Floats, mean: Floats) -> Floats:
     """Return what readings play, up to a factor for each: mostly the arm with the lowest bound.
 
     The bound b of an arm of mean m, observed n times, is like that of KL-UCB (Garivier, Cappé 2011): `n kl(m, b) = w`,
     but with N observations of all awake arms `w = log(c + N / (a n))`: the smaller the share of an arm, the wider its
-    bound. c is `5 (|S| - 1)`, 50 at most: the more rivals an arm has, the likelier it is that one was lucky.
+    bound. c is `5 (|S| - 1)`, 50 at most: the more rivals an arm has, the likelier it is that one was lucky. There are
+    at least two arms.
 
     Parameters:
-        narrower: a
+        spread: a
     """
     totals, least = sums(readings, n), min(LEAST_BY_RIVAL * (n.size // readings - 1), MOST_OF_LEAST)
     width, free, won = np.empty(n.size), np.empty(n.size), np.empty(n.size)
     for start in range(0, n.size, readings):
         for m in range(readings):
             i = start + m
-            width[i], free[i], won[i] = least + totals[m] / (narrower * n[i]), mean[i], 1.0 - mean[i]
+            width[i], free[i], won[i] = least + totals[m] / (spread * n[i]), mean[i], 1.0 - mean[i]
     take_logs(width)
     take_logs(free)
     take_logs(won)

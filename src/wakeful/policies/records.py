@@ -1,11 +1,11 @@
 """Records of losses by arm and by awake set, several ways to read them, and the evidence for each way.
 
-A *reading* is (kappa, rho). rho says how fast the past is forgotten: every feedback multiplies what was counted before
-it by rho; where rewards are rare, as many feedbacks as hold half a reward do so together. kappa says how much the
-record of an arm in other awake sets tells about this one: its n observations there count as `kappa n / (kappa + n)`;
-infinite kappa pools all sets, kappa = 0 keeps each set apart. There are two infinite ones: the second allows for sets
-in which all arms lose more, or less, than elsewhere. Every reading predicts each loss before it is counted; its
-evidence is the sum of the logarithmic scores of its predictions.
+A *reading* is one way to pool awake sets with one memory, (kappa, rho). rho says how fast the past is forgotten: every
+feedback multiplies what was counted before it by rho; where rewards are rare, as many feedbacks as hold half a reward
+do so together. kappa says how much the record of an arm in other awake sets tells about this one: its n observations
+there count as `kappa n / (kappa + n)`; infinite kappa pools all sets, kappa = 0 keeps each set apart. There are two
+infinite ones: the second, `LEVELLED`, allows for sets in which all arms lose more, or less, than elsewhere. Every
+reading predicts each loss before it is counted; its evidence is the sum of the logarithmic scores of its predictions.
 """
 
 from typing import NamedTuple
@@ -22,15 +22,15 @@ from wakeful.policies.state_ranges import COUNTS, MOST, Range, Ranges
 KAPPAS = np.array([0.0, 4.0, 32.0, np.inf, np.inf])
 RHOS = np.array([1.0, 0.9995, 0.998, 0.99])
 POOLED, LEVELLED = 3, 4  # the kappas that pool all sets: as they are, and with a level for each set
-DOUBT_SETS = 1.5  # nats that a reading which keeps sets apart has against it before the first loss
-DOUBT_BOTH = 2.0  # nats against a reading that forgets and sees differences of any kind between sets
+DOUBT_SETS = 1.5  # nats that a reading which does not pool all sets has against it before the first loss
+DOUBT_BOTH = 2.0  # nats more against a reading that forgets and sees differences of any kind between sets
 LEAST_EVIDENCE = 12.0  # nats that the evidence of a reading may fall below its start, so that a change is noticed
 REACH = 16  # rows of the table of sets that are looked at for a set
 ANCHOR = 8.0  # what a reading that forgets keeps of an arm's whole record, in half rewards
 LEVEL_RATE = 0.2  # how fast the common level of all arms is followed, in logits a unit of surprise
 LEVEL_MEMORY = 0.99  # how the common level returns to zero
-SET_LEVEL_RATE, SET_LEVEL_PRIOR = 4.0, 16.0  # that of a set: `rate / (prior + n)` logits a unit of surprise
-LARGEST_SET_LEVEL = 100.0  # beyond what these steps can reach: a prediction that is certain surprises no more
+SET_LEVEL_RATE, SET_LEVEL_PRIOR = 4.0, 16.0  # that of a set: `rate / (prior + n)` logits a unit, n in half rewards
+LARGEST_SET_LEVEL = 100.0  # logits, far more than there ever are
 CERTAIN = 1e-4  # no prediction is closer to 0 or 1
 EDGE = 1e-9  # no mean is closer to 0 or 1
 NOBODY = 1e-9  # observations fewer than this are none
@@ -72,8 +72,8 @@ def first_evidence() -> Floats:
     """Return the evidence of every reading before the first loss."""
     start = np.zeros((KAPPAS.size, RHOS.size))
     start[:POOLED] -= DOUBT_SETS
-    start[:, 1:] -= DOUBT_BOTH
-    start[POOLED] = 0.0
+    start[:POOLED, 1:] -= DOUBT_BOTH
+    start[LEVELLED, 1:] -= DOUBT_BOTH
     return start
 
 
@@ -82,7 +82,7 @@ FIRST_EVIDENCE = first_evidence()
 
 def no_records(n_arms: int, max_sets: int) -> Records:
     """Return records of nothing."""
-    claim("max_sets", max_sets, max_sets * n_arms * (1 + 16 * RHOS.size))
+    claim("max_sets", max_sets, max_sets * (16 + n_arms * (1 + 16 * RHOS.size)))
     shape = (RHOS.size, max_sets, n_arms)
     return Records(
         sets=np.zeros((max_sets, n_arms), np.bool_),
@@ -209,8 +209,9 @@ def weigh(state: Records, row: int, arm: int, loss: float) -> None:
         for r in range(RHOS.size):
             level[a, r] = LEVEL_MEMORY * level[a, r] + LEVEL_RATE * (loss - losing[r * KAPPAS.size + a])
     if row >= 0:
-        surprise = loss - losing[LEVELLED]
-        state.set_level[row] += SET_LEVEL_RATE / (SET_LEVEL_PRIOR + state.set_counts[row]) * surprise
+        seen = state.set_counts[row] / usual(state.totals[0], state.totals[1])[1]
+        moved = state.set_level[row] + SET_LEVEL_RATE / (SET_LEVEL_PRIOR + seen) * (loss - losing[LEVELLED])
+        state.set_level[row] = min(max(moved, -LARGEST_SET_LEVEL), LARGEST_SET_LEVEL)
     take_logs(losing)
     take_logs(winning)
     tried = row >= 0 and state.own_counts[0, row, arm] > 0.0

@@ -60,7 +60,7 @@ class Auto:
         for k in S:
             count, lost = self.record(kappa, rho, S, k)
             n[k], m[k] = count + strength, (lost + strength * mean) / (count + strength)
-        a = 0.5 * len(S) if self.K > 2 else 4.0
+        a = 0.5 * len(S) if self.K > 2 else 12.0
         c = min(5.0 * (len(S) - 1), 50.0)
         w = {k: math.log(c + sum(n.values()) / (a * n[k])) for k in n}
         b = min(self.bound(m[k], w[k] / n[k]) for k in n)

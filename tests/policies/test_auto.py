@@ -157,6 +157,15 @@ def test_sets_in_which_all_arms_lose_more_are_no_dependence_of_the_arms(seed: in
     assert np.corrcoef(state.set_level[rows], true)[0, 1] > 0.7
 
 
+def test_a_level_of_a_set_stays_in_its_range() -> None:
+    bandit = wk.Bandit(wk.Auto(), arms=2, seed=1)
+    bandit.update(bandit.choose(), loss=0.0)
+    bandit.state.set_level[:] = -100.0  # the least that a file may hold
+    bandit.update(bandit.choose(), loss=0.0)
+    assert bandit.state.set_level.min() == -100.0
+    assert wk.Bandit.from_bytes(bandit.to_bytes()).probabilities().tolist() == bandit.probabilities().tolist()
+
+
 def test_an_arm_that_is_awake_alone_tells_whether_losses_depend_on_what_is_awake() -> None:
     bandit = wk.Bandit(wk.Auto(), arms=2, seed=1)
     for arm in (0, 1) * 10:

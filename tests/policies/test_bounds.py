@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wakeful.policies.bounds import LEAST_BOUND, STEEPNESS, odds_by_bounds
@@ -34,6 +34,7 @@ def bisected(spread: float, n: Any, mean: Any) -> Any:
 
 @settings(deadline=None)  # compiling takes a second
 @given(ARMS, st.floats(1.0, 1000.0), st.floats(1.0, 100.0))
+@example([(0.2 * k, 0.5, 1.0) for k in range(14)], 1.0, 7.0)  # so many arms that bounds grow no wider by more
 def test_odds_are_those_of_bounds_found_by_bisection(arms: Any, strength: float, spread: float) -> None:
     prior = 1.0 - 0.5 / strength
     seen = [10.0**size for size, _, _ in arms]

@@ -97,12 +97,9 @@ class Levels(World):
 
     def blocks(self, rng: np.random.Generator, size: int) -> Iterator[Block]:
         """Draw the sets and means of the run, then its rounds."""
-        sets, levels, means = (
-            rng.random((40, self.n_arms)) < 0.7,
-            rng.normal(size=40),
-            rng.uniform(self.low, self.high, self.n_arms),
-        )
+        sets = rng.random((40, self.n_arms)) < 0.7
         sets[:, 0] |= ~sets.any(axis=1)
+        levels, means = rng.normal(size=40), rng.uniform(self.low, self.high, self.n_arms)
         expected = 1.0 / (1.0 + (1.0 / means - 1.0) * np.exp(-levels[:, np.newaxis]))
         while True:
             which = rng.integers(40, size=size)

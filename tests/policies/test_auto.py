@@ -231,7 +231,7 @@ def test_the_guard_switches_to_sb_exp3_where_an_arm_would_have_been_better() -> 
 
 
 def test_only_the_guard_gets_out_of_an_ambush() -> None:
-    # Six arms: beside two rivals that are always awake an arm is tried more often, and four of six runs get out.
+    # Six arms: beside two rivals that are always awake an arm is tried more often, and most runs get out.
     block = next(worlds.Ambush(change=500).blocks(np.random.default_rng(3), 10_000))
     late = {}
     for guard in (0.0, 0.5):

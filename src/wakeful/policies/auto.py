@@ -32,7 +32,7 @@ from wakeful.policies.spec import set_frozen
 from wakeful.policies.state_ranges import NOTHING, Range, Ranges
 
 SPREAD_BY_ARM = 0.5  # a in the width of bounds, `log(c + N / (a n))`, for each awake arm
-SPREAD_OF_TWO = 12.0  # a if there are only two arms: each of them is seen alone, too, whatever is played
+SPREAD_OF_TWO = 12.0  # a if there are only two arms: often each of them is seen alone, too, whatever is played
 EVIDENCE_FACTOR = 2.0  # how many times the evidence for a reading counts
 LEAST_WEIGHT = 1e-5  # the weight, beside that of the best reading, below which one does not play
 MOST_AGAINST = 6.0  # nats against a memory that forgets: enough that one which predicts no better has no weight
